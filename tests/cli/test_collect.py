@@ -33,7 +33,7 @@ def test_out_and_in_and_estimated(folder: Path, run_assay: Run) -> None:
     ran = run_assay(*OUT.split(), "--checks", "0.05", "--repeats", "0.1", "--range", "0,6")
     assert (ran.code, ran.err) == (0, "")
     assert (
-        "2 sheets in sheets, a file for each rater: 235 ratings in all. Key: sheets-key.tsv"
+        "2 sheets in sheets, a file for each rater: 238 ratings in all. Key: sheets-key.tsv"
         in ran.out
     )
     assert "seed:1" in ran.out

@@ -181,3 +181,26 @@ def test_attention_checks_among_the_items_are_asked_about(
     kept, _ = estimated(run_assay, tmp_path / "r.csv", "--only", "itemType=TGT")
     save(marked.filter(pl.col("itemType") == "TGT").drop("itemType"), tmp_path / "kept.csv")
     assert kept == pytest.approx(estimated(run_assay, tmp_path / "kept.csv")[0])
+
+
+def test_a_test_set_of_other_names_wherever_one_is_read(tmp_path: Path, run_assay: Run) -> None:
+    world = assay.simulate(documents=20, systems=3, texts=True, rng=1)
+    names = {"system": "Model", "doc": "document_id", "seg": "segment_id", "target": "Translation"}
+    frame = world.test_set.frame.rename(names).with_columns(doc_seg=pl.int_range(pl.len()))
+    save(frame, tmp_path / "outputs.csv")
+    ran = run_assay(
+        "sample", tmp_path / "outputs.csv", "--budget", "30%", "--seed", 1,
+        "-o", tmp_path / "sample.tsv",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert "system <- Model, doc <- document_id, seg <- segment_id" in ran.err
+    assert "not metrics (counts): doc_seg" in ran.err
+    ran = run_assay(
+        "collect", tmp_path / "outputs.csv", "--sample", tmp_path / "sample.tsv", "--sheets", "csv",
+        "--raters", "Ada,Ben", "-o", tmp_path / "sheets",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    assert (tmp_path / "sheets" / "Ada.csv").exists()
+    for command in (("check", tmp_path), ("sample", tmp_path, "--budget", "9")):
+        ran = run_assay(*command)
+        assert (ran.code, "a project of it with `assay new`" in ran.err) == (2, True)

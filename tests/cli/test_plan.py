@@ -239,3 +239,51 @@ def test_a_sample_takes_money_and_hours(project: Path, run_assay: Callable[..., 
         assert words in ran.err
         assert abs(json.loads(ran.out)["n"] - n) <= 3
     assert "buys 2 ratings" in run_assay("sample", "--budget", "2 ratings").err
+
+
+def test_what_money_buys_for_ratings_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_assay: Callable[..., Ran]
+) -> None:
+    """There is no end of texts like these; with a test set, there is one."""
+    monkeypatch.chdir(tmp_path)
+    world = assay.simulate(documents=20, systems=2, raters=2, rng=1)
+    frame = world.rate().frame.select("system", "doc", "seg", "rater", "score")
+    frame.rename({"system": "Model", "score": "ESA score"}).write_excel("mine.xlsx")
+    asked = ("plan", "--pilot", "mine.xlsx", "--budget", "300 EUR", "--pay", "0.12 EUR per rating")
+    ran = run_assay(*asked, "--better", "lower")
+    assert "300 EUR buy 2,499 ratings: 2 systems x 1,136 segments once + 10% twice." in ran.out
+    assert "new texts like the" in ran.err
+    found = json.loads(run_assay(*asked, "--better", "lower", "--json").out)
+    assert found["population"] is None
+    assert found["choices"][0]["half_width"] < 2  # other raters are not in it
+    ran = run_assay(*asked, "--better", "lower", "--population", 200)
+    assert "300 EUR are more than everything takes, 800 ratings (96 EUR)" in ran.out
+    ran = run_assay("plan", "--pilot", "mine.xlsx", "--budget", "50", "--better", "lower")
+    assert "is not in ratings or money" in ran.err
+
+
+def test_a_budget_that_cannot_be_used_is_no_fault_of_the_pilot(
+    project: Path, run_assay: Callable[..., Ran]
+) -> None:
+    world = assay.simulate(documents=30, systems=3, texts=True, rng=1)
+    drawn = assay.sample(world.test_set, budget="30%", rng=1)
+    world.rate(drawn).write("ratings.tsv")
+    with Path("assay.toml").open("a", encoding="utf-8") as file:
+        file.write('ratings = ["ratings.tsv"]\nbetter = "lower"\n')
+    for budget in ("15000", "20 hours"):
+        ran = run_assay("plan", "--budget", budget)
+        assert ran.code == 2
+        assert "too few to plan by" not in ran.err
+
+
+def test_options_of_another_plan_are_named(run_assay: Callable[..., Ran]) -> None:
+    ran = run_assay("plan", "ratings", "--budget", "15000")
+    assert (ran.code, "it is one of assay plan campaign" in ran.err) == (2, True)
+    assert "Possible options" not in ran.err
+
+
+def test_a_sample_without_a_budget_says_where_it_comes_from(
+    project: Path, run_assay: Callable[..., Ran]
+) -> None:
+    ran = run_assay("sample")
+    assert (ran.code, "assay plan --budget '300 EUR'" in ran.err) == (2, True)

@@ -75,3 +75,20 @@ def test_where_there_is_no_project(
     assert "assay monitor" in run_assay("status").err
     Path("assay.toml").write_text('protocol = "esa"\n')
     assert "names no test set" in run_assay("status").err
+
+
+def test_ratings_alone_have_a_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, run_assay: Run
+) -> None:
+    """What holds for texts like these is what `estimate` says."""
+    monkeypatch.chdir(tmp_path)
+    world = assay.simulate(documents=20, systems=2, rng=1)
+    frame = world.rate().frame.select("system", "doc", "seg", "rater", "score")
+    frame.rename({"system": "Model", "score": "ESA score"}).write_excel("mine.xlsx")
+    assert run_assay("new", "study", "--from", "mine.xlsx").code == 0
+    monkeypatch.chdir("study")
+    found = json.loads(run_assay("status", "--json").out)
+    assert (found["state"], found["rated"], len(found["systems"])) == ("complete", len(frame), 2)
+    estimated = json.loads(run_assay("estimate", "--json").out)
+    for ours, theirs in zip(found["systems"], estimated["systems"], strict=True):
+        assert (ours["system"], ours["low"]) == (theirs["system"], pytest.approx(theirs["low"]))

@@ -193,6 +193,17 @@ def test_loads_and_overlap_are_as_planned_whatever_is_asked(world: assay.World) 
     assert linked >= 50
 
 
+def test_shared_tasks_have_their_share_of_the_outputs() -> None:
+    """Snippets are of all lengths, and a budget of so many ratings holds all the same."""
+    world = assay.simulate(documents=60, systems=3, rng=3)
+    drawn = assay.sample(world.test_set, budget="80%", rng=1)
+    outputs = 3 * drawn.frame.height
+    for seed in range(20):
+        plan = assay.assign(drawn, 4, overlap=0.1, rng=seed)
+        rated = sum(load.outputs for load in plan.loads)
+        assert abs(rated - 1.1 * outputs) <= 6
+
+
 def test_repeats_come_half_of_the_tasks_later_and_checks_stand_beside_their_output(
     world: assay.World,
 ) -> None:

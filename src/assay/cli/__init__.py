@@ -41,7 +41,7 @@ from assay.cli.options import (
     Better,
     Text,
 )
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, OptionError, TableError, did_you_mean
 
 if TYPE_CHECKING:
     from assay.results import Result
@@ -101,7 +101,11 @@ class Command(TyperCommand):
             if not ctx.resilient_parsing and not {*HELP_FLAGS} & {*args}:
                 ctx.obj = find_project()
                 args = fill(self, ctx, args, ctx.obj)
-        rest = super().parse_args(ctx, args)
+        try:
+            rest = super().parse_args(ctx, args)
+        except Exception as error:
+            _name_relatives(error, ctx)
+            raise
         for item in self.params:
             if isinstance(item, TyperArgument) and item.nargs == -1:
                 ctx.params[item.name] = _expanded(ctx.params[item.name] or ())
@@ -260,6 +264,19 @@ def _option(parameter: inspect.Parameter, kind: Any, *more: Mapping[str, Any]) -
     for own in more:
         said |= own
     return parameter.replace(annotation=Annotated[kind, typer.Option(*said.pop("flags"), **said)])
+
+
+def _name_relatives(error: Any, ctx: Any) -> None:
+    """Of an option that is unknown here, say which commands of the group have it."""
+    wanted, group = getattr(error, "option_name", None), ctx.parent
+    others = getattr(getattr(group, "command", None), "commands", {})
+    having = [
+        f"{group.command_path} {name}" for name, other in others.items()
+        if any(wanted in item.opts for item in other.params)
+    ]  # fmt: skip
+    if wanted is not None and having:
+        error.possibilities = None
+        error.message += f"; it is one of {', '.join(having)}"
 
 
 def _listed() -> None:
@@ -475,15 +492,21 @@ def read_test_set(
     from assay.tables.tables import is_like, read_scores
 
     own = columns_for(read.columns, ("scores", path))[0] if own is None else own
-    test_set = read_scores(
-        path,
-        columns=own,
-        metrics=names(read.metrics),
-        lower_metrics=names(read.lower_metrics) or (),
-        exclude=read.excluded,
-        only=only_for(read, own, path, every=True),
-        keep=None if read.metrics is None else [name for name in keep if name is not None],
-    )
+    options: dict[str, Any] = {
+        "lower_metrics": names(read.lower_metrics) or (), "exclude": read.excluded,
+        "only": only_for(read, own, path, every=True),
+    }  # fmt: skip
+    kept = None if read.metrics is None else [name for name in keep if name is not None]
+    try:
+        test_set = read_scores(path, columns=own, metrics=names(read.metrics), keep=kept, **options)
+    except TableError:
+        from assay.cli.guessing import foreign_scores
+
+        if (foreign := foreign_scores(path, read)) is None:
+            raise
+        test_set = read_scores(foreign.source, columns=foreign.columns, metrics=foreign.metrics,
+                               **options)  # fmt: skip
+        test_set = replace(test_set, named=read.metrics is not None)
     answer = read.mapped.get("score")
     if answer is None or test_set.named:
         return test_set

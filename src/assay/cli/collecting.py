@@ -7,7 +7,16 @@ from typing import Annotated, Any, Literal
 
 from typer import Argument, Context
 
-from assay.cli import columns_for, deliver, people, read_drawn, refuse_alone, say, score_range
+from assay.cli import (
+    Reading,
+    deliver,
+    people,
+    read_drawn,
+    read_test_set,
+    refuse_alone,
+    say,
+    score_range,
+)
 from assay.cli.options import Better, Count, File, Number, Text
 from assay.errors import OptionError
 
@@ -52,7 +61,6 @@ def collect(
     from assay.collecting.sheets import write_sheets
     from assay.pay import pay_of
     from assay.tables.load import decode_utf8, read_bytes
-    from assay.tables.tables import read_scores
 
     dealing = {
         "overlap": overlap, "per_output": per_output, "checks": checks, "repeats": repeats,
@@ -79,7 +87,7 @@ def collect(
         raise OptionError("sheets", answers[0], "is a second table", "give the scores table alone")
     if better is not None:
         raise OptionError("better", better, "is about answers", "give it when they are collected")
-    test_set = read_scores(first, columns=columns_for(columns, ("scores", first))[0])
+    test_set = read_test_set(first, Reading(columns=columns))
     given: dict[str, Any] = {name: value for name, value in dealing.items() if value is not None}
     plan = assign(read_drawn(sample, test_set) or test_set, people(raters), rng=seed, **given)
     result = write_sheets(

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 import typer
 
@@ -245,6 +245,24 @@ def _source(path: Path, read: Reading, kind: str) -> Opened:
         raise InputError(f"{path} is a sample, and {kind} are wanted; give it as `sample`")
     found = guessed(path, read, kind, said)
     return as_guessed(path, found), dict(found.columns), found
+
+
+class ForeignScores(NamedTuple):
+    """A test set under other names: where it is read from, by which columns, and its metrics."""
+
+    source: Source | Raw
+    columns: dict[str, str]
+    metrics: Sequence[str]
+
+
+def foreign_scores(path: Path, read: Reading) -> ForeignScores | None:
+    """How to read a test set that does not have Assay's names; None where it has."""
+    if not is_foreign([path], read, "scores"):
+        return None
+    source, own, found = _source(path, read, "scores")
+    chosen = names(read.metrics)
+    guessed_metrics = () if found is None else found.metrics
+    return ForeignScores(source, own, guessed_metrics if chosen is None else chosen)
 
 
 def is_foreign(files: Sequence[Path], read: Reading, *kinds: str) -> bool:

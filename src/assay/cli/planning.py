@@ -88,15 +88,11 @@ def campaign_command(
     answers = [pilot] if pilot else _answers(context) if in_project else []
     test_set, rated = _known(scores, answers, replace(read, metrics=""), better, range)
     count = _how_many(systems)
+    texts = scores is None and test_set is not None and population is None
     if test_set is not None:
         count = len(test_set.systems) if count is None else count
         if population is None:
             population = test_set.segments.height
-            if scores is None:
-                note(
-                    f"the {population:,} segments that are rated are taken for the test set;"
-                    " --population says how many there are"
-                )
     if count is None or population is None:
         raise InputError(
             "how much there is to rate is not known; give --scores, the test set, or --pilot, the"
@@ -108,13 +104,15 @@ def campaign_command(
         "budget": budget, "half_width": half_width, "decide": decide, "pay": pay,
         "protocol": protocol or "esa", "scale": score_range(range), "raters": _how_many(raters),
     }  # fmt: skip
+    if texts:
+        population = _texts_like_these(population, budget, half_width, decide)
     try:
         result = plan_campaign(count, population, pilot=rated, **options)
     except InputError as error:
         if rated is None or pilot is not None:
             raise
+        result = plan_campaign(count, population, **options)  # refused, too, if it is an option
         note(f"these ratings are too few to plan by: {error}")
-        result = plan_campaign(count, population, **options)
     deliver(result, save, json)
     if result.needed is None:
         return
@@ -125,6 +123,23 @@ def campaign_command(
         note(keep_plan(context.obj, result, typed))
     elif scores is not None and not json:
         say(f"next: assay sample {scores} --budget {result.needed}")
+
+
+def _texts_like_these(
+    rated: int, budget: str | None, half_width: float | None, decide: float | None
+) -> int | None:
+    """How many segments there are to rate where ratings alone are known; None: any such texts."""
+    if decide is None and half_width is None and (budget is None or "%" in budget):
+        note(
+            f"the {rated:,} segments that are rated are taken for the test set; --population says"
+            " how many there are"
+        )
+        return rated
+    note(
+        f"the plan is for new texts like the {rated:,} rated segments; --population says how many"
+        " segments there are, where there is a test set"
+    )
+    return None
 
 
 def _is_taken(context: Context, name: str) -> bool:

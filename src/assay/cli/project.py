@@ -112,6 +112,11 @@ class _Filling:
         said = {k: v for k, v in self.said().items() if k in wanted and v is not None}
         if self.name == "audit" and not {"sample", "assume"} & {*self.given, *said}:
             said = {k: v for k, v in said.items() if "metrics" not in k}
+        if self.name == "sample" and "budget" not in {**self.given, **said}:
+            raise InputError(
+                "how much to draw is not said; assay plan --budget '300 EUR' says what that finds"
+                " and keeps it for assay sample, or give a --budget such as 20%"
+            )
         if "columns" in said:
             said["columns"] = self.columns(files)
         return {**said, **files, **self.outputs(sheets=sheets)}

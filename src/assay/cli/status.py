@@ -35,13 +35,13 @@ def status(
     if project is None:
         raise InputError("there is no project here (a folder with assay.toml); assay new makes one")
     of = project.settings
-    test_set, ratings = _read(project)
+    test_set, ratings, alone = _read(project)
     drawn = None if of.sample.file is None else project.path(of.sample.file)
     result = project_status(
         test_set, ratings,
         sample=read_drawn(drawn if drawn is not None and drawn.exists() else None, test_set),
         key=_sent(project),
-        target=of.target, pay=pay, level=level,
+        target=of.target or ("texts" if alone else None), pay=pay, level=level,
     )  # fmt: skip
     deliver(result, save, json)
 
@@ -56,32 +56,38 @@ def _sent(project: Project) -> pl.DataFrame | None:
     return read_key(project.path(name))
 
 
-def _read(project: Project) -> tuple[TestSet, Ratings | None]:
-    """The test set of a project, and the ratings that are in by now."""
+def _read(project: Project) -> tuple[TestSet, Ratings | None, bool]:
+    """The test set of a project, the ratings that are in by now, and whether there are no others.
+
+    Ratings alone are their own test set.
+    """
     from assay.project.rules import better_of, range_of
 
     of = project.settings
-    if of.scores is None:
-        raise InputError(f"{project.file} names no test set; `assay new . --from FILES` adds one")
     if of.judgments and not of.ratings:
         raise InputError(
             f"{project.file} names judgments; assay monitor says which pairs they decide"
         )
-    scores = project.path(of.scores)
+    scores = [] if of.scores is None else [project.path(of.scores)]
     answers = [path for path in project.paths(of.ratings) if path.exists()]
+    if not scores and not answers:
+        raise InputError(f"{project.file} names no test set; `assay new . --from FILES` adds one")
     read = Reading(
-        columns=_columns(of.columns, [scores, *answers]),
+        columns=_columns(of.columns, [*scores, *answers]),
         metrics=None if of.metrics is None else ",".join(of.metrics),
         lower_metrics=",".join(of.lower_metrics) or None,
         exclude=",".join(of.exclude) or None,
     )
     if not answers:
-        return read_test_set(scores, read), None
-    scale = range_of(of)
-    return read_rated(
-        scores, answers, read, better=better_of(of) or "higher",
-        range=None if scale is None else f"{scale[0]:g},{scale[1]:g}",
-    )  # fmt: skip
+        return read_test_set(scores[0], read), None, False
+    scale, better = range_of(of), better_of(of)
+    limits = None if scale is None else f"{scale[0]:g},{scale[1]:g}"
+    if scores:
+        rated = read_rated(scores[0], answers, read, better=better or "higher", range=limits)
+        return *rated, False
+    from assay.cli.guessing import read_alone
+
+    return read_alone(answers, read, better=better, range=limits)
 
 
 def _columns(columns: dict[str, str], files: list[Path]) -> str | None:

@@ -125,7 +125,8 @@ def convert(
     Tables: scores, ratings, errors, judgments, edits, sample (type by the ending: .tsv .csv
     .jsonl .parquet .xlsx). Formats: --list-formats shows them.
 
-    Scores converted to ratings with --sample make a sheet for the raters to fill in.
+    Scores converted to ratings are rows to fill in that name the systems; raters get blind sheets
+    from assay collect --sheets.
 
     Example: assay convert mqm.tsv ratings.tsv --from google-mqm --to ratings
     """

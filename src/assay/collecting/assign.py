@@ -183,8 +183,7 @@ def _deal(
     the first yet, or who has met them least, as long as loads stay within the largest task.
     """
     count = len(size)
-    twice = np.zeros(count, dtype=bool)
-    twice[rng.permutation(count)[: max(1, round(overlap * count)) if overlap else 0]] = True
+    twice = _shared_tasks(size, overlap, rng)
     dealt: list[Own] = [[] for _ in range(raters)]
     load, group, met = np.zeros(raters), np.arange(raters), np.zeros((raters, raters))
     drawn = rng.permutation(count)
@@ -204,6 +203,22 @@ def _deal(
         met[np.ix_(chosen, chosen)] += 1
         group[np.isin(group, group[chosen])] = group[chosen[0]]
     return dealt, load
+
+
+def _shared_tasks(size: np.ndarray, overlap: float, rng: np.random.Generator) -> np.ndarray:
+    """Which tasks one rater more has: each with the same chance, long and short ones in turn.
+
+    So they have their share of the outputs, too, and no more is rated than was planned.
+    """
+    twice = np.zeros(len(size), dtype=bool)
+    if not overlap:
+        return twice
+    number = max(1, round(overlap * len(size)))
+    order = rng.permutation(len(size))
+    order = order[np.argsort(size[order], kind="stable")]
+    places = (rng.random() + np.arange(number)) * len(size) / number
+    twice[order[np.minimum(places.astype(int), len(size) - 1)]] = True
+    return twice
 
 
 def _repeat(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -24,6 +24,8 @@ Goal = Literal["budget", "half-width", "decide", "shares"]
 SHARES = (0.1, 0.25, 0.5, 1.0)
 """Of the test set: what is shown where no goal is given."""
 OVERLAP = 0.1
+NO_END = 10**9
+"""The segments to choose from where any text may be taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +60,8 @@ class CampaignPlan(Plan, kind="plan-campaign", listing="choices"):
     half_width: float | None
     decide: float | None
     systems: int
-    population: int
+    population: int | None
+    """The segments there are; None where texts like those of the pilot are meant."""
     per_output: int
     overlap: float
     power: float
@@ -82,7 +85,7 @@ class CampaignPlan(Plan, kind="plan-campaign", listing="choices"):
 
 def plan_campaign(
     systems: int,
-    segments: int,
+    segments: int | None,
     *,
     budget: str | None = None,
     half_width: float | None = None,
@@ -99,9 +102,11 @@ def plan_campaign(
 ) -> CampaignPlan:
     """Plan a campaign in which the same segments are rated for all systems.
 
-    Give one of: a ``budget`` ("300 EUR", "15000 ratings", "20 hours"; a number of segments, or a
-    share such as "20%"), the ``half_width`` that scores shall have, or the true difference to
-    ``decide``. Without any of them, several shares of the test set are compared.
+    ``segments`` is how many the test set has, or None: then what is found holds for texts like
+    these, rated by these raters. Give one of: a ``budget`` ("300 EUR", "15000 ratings",
+    "20 hours"; a number of segments, or a share such as "20%"), the ``half_width`` that scores
+    shall have, or the true difference to ``decide``. Without any of them, several shares of the
+    test set are compared.
 
     How scores and raters vary is taken from a ``pilot``, else from published campaigns with the
     ``protocol``, for a rating ``scale``. ``raters`` is how many there are, ``per_output`` how many
@@ -113,7 +118,8 @@ def plan_campaign(
     (1136, 2499)
     """
     need_whole("systems", systems, 1)
-    need_whole("segments", segments, 2)
+    if segments is not None:
+        need_whole("segments", segments, 2)
     need_count("per_output", per_output, "raters")
     need_level(level)
     need_share("power", power, "0.8")
@@ -121,13 +127,19 @@ def plan_campaign(
     need_positive("half_width", half_width, "1")
     need_positive("decide", decide, "2")
     overlap, notes = _shared(overlap, per_output, raters)
+    known = NO_END if segments is None else segments
+    if segments is None and (goal == "shares" or _is_plain(budget or "")):
+        raise OptionError(
+            "budget", budget or "none", "is not in ratings or money",
+            "write it as in '15000 ratings', or say how many segments there are",
+        )  # fmt: skip
     spreads = _spreads(pilot, protocol, scale, segments, level)
     paid = pay_of(pay).timed(spreads.seconds)
-    campaign = _Campaign(systems, segments, per_output, overlap, power, spreads, paid)
+    campaign = _Campaign(systems, known, per_output, overlap, power, spreads, paid)
     main, wanted = _planned(campaign, goal, budget, half_width, decide)
     choices = [campaign.choice("plan", main, overlap)] if main else []
     if goal == "shares":
-        sizes = [max(2, round(share * segments)) for share in SHARES]
+        sizes = [max(2, round(share * known)) for share in SHARES]
         choices = [campaign.choice("share", n, overlap) for n in dict.fromkeys(sizes)]
     elif main:
         choices[:] = campaign.compared(main, wanted)
@@ -187,12 +199,13 @@ class _Spreads:
 
 def _spreads(
     pilot: tuple[TestSet, Ratings] | None, protocol: str, scale: tuple[float, float] | None,
-    segments: int, level: float,
+    segments: int | None, level: float,
 ) -> _Spreads:  # fmt: skip
+    known_segments = NO_END if segments is None else segments
     if pilot is None:
         typical = typical_spread(protocol, scale)
         made = [
-            Spread(segments, sd, level, raters=part)
+            Spread(known_segments, sd, level, raters=part)
             for sd, part in ((typical.sd, typical.raters), (typical.pair_sd, typical.pair_raters))
         ]
         return _Spreads(made[0], made[1], None, (typical.note,))
@@ -205,8 +218,11 @@ def _spreads(
         raters, seconds = known.raters, known.seconds
         if raters is None:
             raters = raters_beside(known.sd)
+        if segments is None:  # verdicts are for texts then, and not for other raters
+            raters = replace(raters, pool=0.0)
         found.append(Spread(
-            segments, known.sd, level, raters=raters, alike=known.alike, documents=known.documents,
+            known_segments, known.sd, level, raters=raters, alike=known.alike,
+            documents=known.documents,
         ))  # fmt: skip
         notes += [note for note in known.notes if note.code in ("pilot-random", "pilot-raters")]
         if known.raters is None:
@@ -330,12 +346,16 @@ def _planned(
     return found, 0.0 if found is None else found * campaign.each(campaign.overlap)
 
 
+def _is_plain(budget: str) -> bool:
+    """Whether a budget is a number of segments, or a share of them."""
+    return budget.strip().removesuffix("%").strip().replace(".", "", 1).isdecimal()
+
+
 def _ratings(campaign: _Campaign, budget: str) -> float:
     """How many ratings the budget is; of segments or a share, what they take."""
     text = budget.strip()
-    number = text.removesuffix("%").strip()
-    if number.replace(".", "", 1).isdecimal():
-        amount = float(number)
+    if _is_plain(text):
+        amount = float(text.removesuffix("%"))
         n = amount / 100 * campaign.population if text.endswith("%") else amount
         if n > campaign.population:
             raise OptionError(

@@ -77,6 +77,7 @@ PLACES = {
 }  # fmt: skip
 
 _BLANK = " \t\r\n\f\v\u00a0\ufeff"
+_FOLDER = "is a folder; name a file in it, or make a project of it with `assay new`"
 _EMPTY = "the file is empty; write a header line with the column names"
 
 csv.field_size_limit(2**31 - 1)
@@ -289,6 +290,8 @@ def file_type(path: Path) -> str:
     ending = ALIASES.get(ending, ending)
     if ending not in FILE_TYPES:
         known = " ".join(FILE_TYPES)
+        if path.is_dir():
+            raise refuse(path, _FOLDER)
         if ending in OF_EDITORS:
             raise refuse(path, "is a file of a translation tool; `assay effort` reads those")
         raise refuse(
@@ -303,7 +306,7 @@ def readable(path: Path) -> Iterator[None]:
     try:
         yield
     except IsADirectoryError:
-        raise refuse(path, "is a folder, not a file; name a file in it") from None
+        raise refuse(path, _FOLDER) from None
     except FileNotFoundError:
         raise refuse(path, f"there is no such file{similar_file(path)}") from None
     except TableError:

@@ -2,25 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import Any
 
 from assay.audit.results import Audit
 from assay.errors import InputError
 from assay.results import has_note, plain, plural
 from assay.views.estimation import decided_how, interval_heading
-from assay.views.figures import draw_pairs
 from assay.views.section import (
     Block,
-    Figure,
     Section,
     Table,
     Verdicts,
     against,
     cluster_lines,
+    decided_figure,
     sentence,
     table,
+    winners,
     with_ranks,
 )
 
@@ -51,7 +49,7 @@ def audit_section(audit: Audit, *, pairs: bool = False) -> Section:
     if audit.representation:
         blocks.append(_representation(audit))
     if len(audit.systems) > 2:
-        blocks.append(_decided(audit))
+        blocks.append(decided_figure(plain(audit.systems), plain(audit.pairs), _rule(audit)))
     table_of_pairs = _pairs(audit)
     blocks.append(
         replace(table_of_pairs, page=len(audit.pairs)) if pairs
@@ -118,10 +116,7 @@ def _systems(audit: Audit) -> Table:
         rows, cluster_lines(rows),
     )  # fmt: skip
     names = [item.system for item in rows]
-    won = {
-        (pair.better, pair.right if pair.better == pair.left else pair.left)
-        for pair in audit.pairs if pair.better is not None
-    }  # fmt: skip
+    won = winners(pair for pair in audit.pairs if pair.better is not None)
     return with_ranks(found, rows, [against(name, names, won) for name in names])
 
 
@@ -172,14 +167,6 @@ def _representation(audit: Audit) -> Table:
     )  # fmt: skip
 
 
-def _decided(audit: Audit) -> Figure:
-    return Figure(
-        "decided", "Row against column: filled where the row's system is decided to be better,"
-        f" {_rule(audit)}, a dot where nothing is decided.",
-        lambda: draw_pairs(plain(audit.systems), plain(audit.pairs)),
-    )  # fmt: skip
-
-
 def _pairs(audit: Audit) -> Table:
     sides = "One-sided" if audit.sides == 1 else "Two-sided"
     return table(
@@ -209,6 +196,3 @@ def _methods(audit: Audit) -> str:
         f" {plural(len(audit.systems), 'system')}: pairs were compared by {how}{units} for"
         f" {TARGETS[audit.target]}, {_rule(audit)}."
     )
-
-
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {"audit": audit_section}

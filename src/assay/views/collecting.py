@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
-from typing import Any
 
 from assay.collecting.campaigns import (
     CampaignStatus,
@@ -15,9 +14,7 @@ from assay.collecting.campaigns import (
 )  # fmt: skip
 from assay.collecting.results import Assignment, CollectedSheets, RaterLoad, WrittenSheets
 from assay.results import percent, plural
-from assay.views.live import results_section
 from assay.views.section import Section, Table, table
-from assay.views.status import standing_section
 
 
 def assignment_section(result: Assignment) -> Section:
@@ -44,7 +41,7 @@ def _loads(loads: Sequence[RaterLoad]) -> Table:
     )  # fmt: skip
 
 
-def written_section(result: WrittenSheets) -> Section:
+def sheets_written_section(result: WrittenSheets) -> Section:
     """The sheets that raters get."""
     ratings = sum(load.outputs for load in result.loads)
     return Section(
@@ -56,7 +53,7 @@ def written_section(result: WrittenSheets) -> Section:
     )  # fmt: skip
 
 
-def collected_section(result: CollectedSheets) -> Section:
+def sheets_collected_section(result: CollectedSheets) -> Section:
     """What came back from raters."""
     gaps = f", {result.unrated:,} of them without a score" if result.unrated else ""
     return Section(
@@ -67,7 +64,7 @@ def collected_section(result: CollectedSheets) -> Section:
     )  # fmt: skip
 
 
-def created_section(result: Created) -> Section:
+def campaign_created_section(result: Created) -> Section:
     """A campaign that was made."""
     once = f"; {result.merged:,} equal another system's and are shown once" if result.merged else ""
     watched = f", and {plural(result.checks, 'check')} of attention" if result.checks else ""
@@ -84,7 +81,7 @@ def created_section(result: Created) -> Section:
     )  # fmt: skip
 
 
-def status_section(result: CampaignStatus) -> Section:
+def campaign_status_section(result: CampaignStatus) -> Section:
     """How a campaign stands."""
     waiting = f"; {plural(result.waiting, 'answer')} wait behind a gap" if result.waiting else ""
     spent, currency = result.spent, result.currency or ""
@@ -115,7 +112,7 @@ def _looks(result: CampaignStatus) -> str:
     return line + ("." if result.next_look is None else f"; the next at {result.next_look:,}.")
 
 
-def exported_section(result: Exported) -> Section:
+def campaign_export_section(result: Exported) -> Section:
     """The tables that were written."""
     files = [
         {"file": path, "rows": rows}
@@ -132,7 +129,7 @@ def exported_section(result: Exported) -> Section:
     )  # fmt: skip
 
 
-def imported_section(result: Imported) -> Section:
+def campaign_import_section(result: Imported) -> Section:
     """Answers of another tool in a campaign."""
     new = f" New raters: {', '.join(result.new_raters)}." if result.new_raters else ""
     rows = [
@@ -153,7 +150,7 @@ def imported_section(result: Imported) -> Section:
     )  # fmt: skip
 
 
-def simulation_section(result: Simulation) -> Section:
+def campaign_simulation_section(result: Simulation) -> Section:
     """A campaign that simulated raters worked through."""
     careless = {one.rater for one in result.raters if one.manner == "careless"}
     caught, wrong = careless & set(result.named), set(result.named) - careless
@@ -175,17 +172,3 @@ def simulation_section(result: Simulation) -> Section:
         ),),
         signature=result.signature,
     )  # fmt: skip
-
-
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {
-    "assignment": assignment_section,
-    "sheets-written": written_section,
-    "sheets-collected": collected_section,
-    "status": standing_section,
-    "campaign-created": created_section,
-    "campaign-status": status_section,
-    "campaign-results": results_section,
-    "campaign-export": exported_section,
-    "campaign-import": imported_section,
-    "campaign-simulation": simulation_section,
-}

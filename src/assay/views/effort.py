@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from assay.effort.results import EditorEffort, Effort, SystemEffort
@@ -384,9 +384,6 @@ def _relations(result: Effort) -> Table | None:
         "compared_with:text; measure:text; n:count; correlation = rank correlation; p:p",
         result.relations,
     )  # fmt: skip
-
-
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {"effort": effort_section}
 
 
 def draw_effort(result: Effort) -> Drawing:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -21,14 +21,10 @@ from assay.estimation.results import (
 )
 from assay.results import has_note, p_value, percent, plain, plural
 from assay.stats.intervals import order_of_differences
-from assay.views.figures import draw_pairs
-from assay.views.monitoring import monitoring_section
-from assay.views.raters import raters_section
 from assay.views.section import (
     Bar,
     Block,
     Column,
-    Figure,
     Section,
     Table,
     Text,
@@ -36,10 +32,12 @@ from assay.views.section import (
     against,
     cluster_lines,
     columns,
+    decided_figure,
     shown,
     some,
     table,
     verdict,
+    winners,
     with_bars,
 )
 
@@ -91,14 +89,7 @@ def estimates_section(result: Estimates) -> Section:
     holds = _holds(result.notes)
     blocks: list[Block] = [_scores(result)]
     if len(result.systems) > 2:
-        blocks.append(
-            Figure(
-                "decided",
-                "Row against column: filled where the row's system is decided to be better,"
-                f" {_rule(result)}, a dot where nothing is decided.",
-                lambda: draw_pairs(plain(result.systems), _winners(result)),
-            )
-        )
+        blocks.append(decided_figure(plain(result.systems), _winners(result), _rule(result)))
     if result.differences:
         blocks.append(_differences(result))
     if result.changes:
@@ -231,10 +222,7 @@ def _headline(result: Estimates) -> str:
 
 def _won(result: Estimates) -> set[tuple[str, str]]:
     """The decided pairs, winner first."""
-    return {
-        (item["better"], item["right"] if item["better"] == item["left"] else item["left"])
-        for item in _winners(result) if item["decided"]
-    }  # fmt: skip
+    return winners(item for item in _winners(result) if item["decided"])
 
 
 def _lead(result: Estimates) -> str:
@@ -681,13 +669,3 @@ def _stops(result: Evaluation) -> tuple[Table, ...]:
             result.stopping, where="page",
         ),
     )  # fmt: skip
-
-
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {
-    "raters": raters_section,
-    "monitoring": monitoring_section,
-    "estimates": estimates_section,
-    "comparison": comparison_section,
-    "breakdown": breakdown_section,
-    "evaluation": evaluation_section,
-}

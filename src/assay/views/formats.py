@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 from assay.formats.catalogue import FORMATS
 from assay.formats.convert import Checked, Converted
 from assay.results import plural
@@ -68,9 +65,3 @@ def formats_section() -> Section:
     shown = "name:text = format; reads:text = read as; writes:text = written from"
     found = table("formats", "", f"{shown}; about:text = what it is", rows)
     return Section("formats", "Formats of other tools", "", (found,), "")
-
-
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {
-    "check": check_section,
-    "convert": convert_section,
-}

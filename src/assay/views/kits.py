@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from assay.kits.results import BuiltKits, CollectedKits, Kit, KitDesign, KitSet
 from assay.results import plural
@@ -130,7 +130,7 @@ def _balance(
     )  # fmt: skip
 
 
-def built_section(result: BuiltKits) -> Section:
+def kits_built_section(result: BuiltKits) -> Section:
     """The files that were written for editors."""
     traces = table(
         "traces", f"How similar {result.human} is to the output of each system.",
@@ -148,7 +148,7 @@ def built_section(result: BuiltKits) -> Section:
     )  # fmt: skip
 
 
-def collected_section(result: CollectedKits) -> Section:
+def kits_collected_section(result: CollectedKits) -> Section:
     """What came back from editors."""
     files = ", ".join(map(str, result.written))
     return Section(
@@ -157,14 +157,6 @@ def collected_section(result: CollectedKits) -> Section:
         f" {files}.",
         blocks=(), signature=result.signature, notes=result.notes,
     )  # fmt: skip
-
-
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {
-    "kits": kits_section,
-    "kit-design": kit_design_section,
-    "kits-built": built_section,
-    "kits-collected": collected_section,
-}
 
 
 def draw_kits(result: KitSet) -> Drawing:

@@ -44,7 +44,7 @@ AT_THE_END = (
 )
 
 
-def results_section(result: CampaignResults) -> Section:
+def campaign_results_section(result: CampaignResults) -> Section:
     """What may be said now, and what the next look waits for."""
     blocks: list[Block] = []
     if result.systems:

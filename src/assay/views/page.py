@@ -20,7 +20,7 @@ from assay.tables.load import read_bytes, write_bytes
 from assay.views.figures import draw_bars, save_figure
 from assay.views.html import html
 from assay.views.markup import csv_table, latex, latex_table, markdown, markdown_table
-from assay.views.section import STAGES, Figure, Report, Section, Table, file_stem, section_of
+from assay.views.section import APART, STAGES, Figure, Report, Section, Table, file_stem, section_of
 
 WRITERS = {".html": html, ".md": markdown, ".tex": latex}
 TABLES = {".csv": csv_table, ".md": markdown_table, ".tex": latex_table}
@@ -30,9 +30,9 @@ Shown = Result | Section | Mapping[str, Any]
 Results = Report | Shown | Sequence[Shown]
 ROOMS = (
     "formats", "planning", "sampling", "kits", "collecting", "estimation", "ranking", "effort",
-    "audit", "papers",
+    "audit", "papers", *APART.values(),
 )  # fmt: skip
-"""The rooms whose results can be shown; each has a module here with its ``SECTIONS``."""
+"""The views, which know the kinds of results that can be shown."""
 FIRST_VERDICT = {"ratings": ("estimates", "audit", "ranking"), "judgments": ("ranking", "audit")}
 """Whose verdict a page has, by what it comes from: the first of these that there is."""
 

@@ -240,4 +240,3 @@ DRAWN: Mapping[str, Callable[[Reproduction], Iterator[tuple[str, Any]]]] = {
     "lo2023": _draw_lo2023,
     "saldias2022": _draw_saldias2022,
 }
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {"reproduction": reproduction_section}

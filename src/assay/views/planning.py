@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
 from dataclasses import asdict
-from typing import Any
 
 from assay.pay import Costs, parse_amount
 from assay.planning.campaign import CampaignPlan, PlanChoice
@@ -13,7 +11,7 @@ from assay.planning.editors import EditorsPlan
 from assay.planning.judgments import JudgmentsPlan
 from assay.planning.results import ComparisonPlan, PlanPoint, PrecisionPlan, RatingsPlan, Widest
 from assay.planning.spending import ABOUT_AS_GOOD, Split
-from assay.results import percent, plural
+from assay.results import has_note, percent, plural
 from assay.views.section import Block, Section, Table, shown, table
 
 WAYS = {
@@ -22,7 +20,7 @@ WAYS = {
 }  # fmt: skip
 
 
-def campaign_section(plan: CampaignPlan) -> Section:
+def plan_campaign_section(plan: CampaignPlan) -> Section:
     """What a budget finds, or what a goal takes."""
     first = plan.choices[0] if plan.choices else None
     several = plan.systems > 1
@@ -45,7 +43,7 @@ def campaign_section(plan: CampaignPlan) -> Section:
 
 
 def _way(plan: CampaignPlan, choice: PlanChoice) -> str:
-    if choice.what == "share":
+    if choice.what == "share" and plan.population:
         return f"{choice.segments / plan.population:.0%} {WAYS['share']}"
     return WAYS[choice.what]
 
@@ -54,7 +52,7 @@ def _campaign_lead(plan: CampaignPlan, first: PlanChoice | None) -> list[str]:
     """The answer in sentences."""
     if first is None:
         return ["The goal is out of reach."]
-    if plan.goal == "shares":
+    if plan.goal == "shares" and plan.population:
         return [f"{plural(plan.systems, 'system')} x {plural(plan.population, 'segment')}: what"
                 " rating a share of them takes and finds."]  # fmt: skip
     extent = plan.pay.counted(first.ratings, "ratings")
@@ -93,6 +91,8 @@ def _bought_by_budget(plan: CampaignPlan, first: PlanChoice) -> str:
     if written.removesuffix("%").replace(".", "", 1).isdecimal():
         return f"{written} is {plan.pay.counted(first.ratings, 'ratings')}"
     unit, pay = parse_amount(written).unit, plan.pay
+    if has_note(plan.notes, "budget-left"):
+        return f"{written} are more than everything takes, {pay.counted(first.ratings, 'ratings')}"
     if unit == "ratings":
         cost = pay.cost(first.ratings)
         return f"{written} ({cost}) are enough for" if cost else f"{written} are enough for"
@@ -112,7 +112,7 @@ def _segments(plan: CampaignPlan, choice: PlanChoice) -> str:
     return f"{text} + {percent(round(extra, 3))} {more}" if extra > 0.0005 else text
 
 
-def ratings_section(plan: RatingsPlan) -> Section:
+def plan_ratings_section(plan: RatingsPlan) -> Section:
     """How many segments to rate."""
     lead = "What a number of ratings brings."
     if plan.half_width is not None:
@@ -132,14 +132,10 @@ def ratings_section(plan: RatingsPlan) -> Section:
         caption += (
             " Same order: how likely two such campaigns agree on all systems, and on any two."
         )
-    return Section(
-        "plan-ratings", "The plan: ratings", lead,
-        (_curve("plan-ratings", caption, plan), *_totals(plan), *_splits(plan)), plan.signature,
-        stage="plan", notes=plan.notes,
-    )  # fmt: skip
+    return _precision("ratings", lead, caption, plan)
 
 
-def comparison_section(plan: ComparisonPlan) -> Section:
+def plan_comparison_section(plan: ComparisonPlan) -> Section:
     """How many segments to rate to find a difference."""
     caption = (
         f"Segments rated for both systems, half the width of the {percent(plan.level)} interval of"
@@ -155,10 +151,14 @@ def comparison_section(plan: ComparisonPlan) -> Section:
             f" {plan.needed:,} of {plural(plan.population, 'segment')} have to be rated for both"
             f" systems{_with_metrics(plan)}."
         )
+    return _precision("two systems", lead, caption, plan)
+
+
+def _precision(what: str, lead: str, caption: str, plan: PrecisionPlan) -> Section:
+    blocks = (_curve(plan.kind, caption, plan), *_totals(plan), *_splits(plan))
     return Section(
-        "plan-comparison", "The plan: two systems", lead,
-        (_curve("plan-comparison", caption, plan), *_totals(plan), *_splits(plan)), plan.signature,
-        stage="plan", notes=plan.notes,
+        plan.kind, f"The plan: {what}", lead, blocks, plan.signature, stage="plan",
+        notes=plan.notes,
     )  # fmt: skip
 
 
@@ -275,7 +275,7 @@ def _rated(overlap: float) -> str:
     return f"with {overlap + 1:g} raters for each output"
 
 
-def judgments_section(plan: JudgmentsPlan) -> Section:
+def plan_judgments_section(plan: JudgmentsPlan) -> Section:
     """How many judgments to collect."""
     goal = {
         "significant": f"{percent(plan.target)} of the pairs decided",
@@ -342,7 +342,7 @@ def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
     return lines
 
 
-def editors_section(plan: EditorsPlan) -> Section:
+def editors_plan_section(plan: EditorsPlan) -> Section:
     """How many editors to ask."""
     takes = (
         "no number of editors is enough: the gap is too small" if plan.needed is None
@@ -367,12 +367,3 @@ def editors_section(plan: EditorsPlan) -> Section:
         (points, assumed), plan.signature, stage="plan",
         sources=("korotaev2022",) if plan.source == "korotaev2022" else (), notes=plan.notes,
     )  # fmt: skip
-
-
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {
-    "plan-campaign": campaign_section,
-    "plan-ratings": ratings_section,
-    "plan-comparison": comparison_section,
-    "plan-judgments": judgments_section,
-    "editors-plan": editors_section,
-}

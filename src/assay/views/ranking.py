@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -14,18 +14,19 @@ from assay.ranking.monitor import JudgmentsMonitoring
 from assay.ranking.rank import Ranking
 from assay.ranking.sigma import SigmaFit, SigmaMatch
 from assay.results import percent, plural
-from assay.views.figures import ACCENT, COLOURS, INK, MARKS, draw_pairs, new_figure, tidy
+from assay.views.figures import ACCENT, COLOURS, INK, MARKS, new_figure, tidy
 from assay.views.section import (
     Block,
-    Figure,
     Section,
     Table,
     Verdicts,
     against,
     cluster_lines,
+    decided_figure,
     shown,
     table,
     verdict,
+    winners,
     with_ranks,
 )
 
@@ -69,10 +70,7 @@ def ranking_section(result: Ranking, *, pairs_in_terminal: bool = False) -> Sect
     blocks: list[Block] = [_scores(result)]
     if len(systems) > 2 and result.source == "judgments":
         pairs = [asdict(item) for item in result.comparisons]
-        blocks.append(Figure(
-            "decided", "Row against column: filled where the row's system is decided to be better,"
-            " a dot where nothing is decided.", lambda: draw_pairs(systems, pairs),
-        ))  # fmt: skip
+        blocks.append(decided_figure(systems, pairs))
     blocks.append(_pairs(result, in_terminal=pairs_in_terminal))
     return Section(
         name="ranking",
@@ -123,17 +121,18 @@ def _headline(result: Ranking) -> str:
 
 
 def _won(result: Ranking) -> set[tuple[str, str]]:
-    """The decided pairs, winner first; where only neighbours were tested, clusters decide."""
+    """The decided pairs, winner first.
+
+    Where only neighbours were tested, these are systems of different clusters, and those whose rank
+    ranges do not meet.
+    """
     if result.clusters_by == "neighbours":
         return {
             (one.system, two.system)
             for one, two in itertools.permutations(result.systems, 2)
-            if one.cluster < two.cluster
+            if one.cluster < two.cluster or one.high_rank < two.low_rank
         }
-    return {
-        (item.better, item.right if item.better == item.left else item.left)
-        for item in result.comparisons if item.better is not None
-    }  # fmt: skip
+    return winners(item for item in result.comparisons if item.better is not None)
 
 
 def _lead(result: Ranking) -> str:
@@ -302,7 +301,7 @@ def next_sets_section(result: NextSets) -> Section:
     )  # fmt: skip
 
 
-def judgments_monitoring_section(result: JudgmentsMonitoring) -> Section:
+def monitoring_judgments_section(result: JudgmentsMonitoring) -> Section:
     """Which pairs are decided so far."""
     number = len(result.systems) * (len(result.systems) - 1) // 2
     wrong = "any pair" if result.family else "each pair"
@@ -409,12 +408,3 @@ def draw_error_curves(rows: Sequence[Mapping[str, Any]]) -> Drawing:
     handles, texts = panels[0].get_legend_handles_labels()
     figure.legend(handles, texts, loc="outside upper center", ncols=3, frameon=False)
     return figure
-
-
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {
-    "monitoring-judgments": judgments_monitoring_section,
-    "next-sets": next_sets_section,
-    "ranking": ranking_section,
-    "sigma": sigma_section,
-    "sigma-curve": sigma_curve_section,
-}

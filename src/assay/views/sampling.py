@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from assay.results import plural
 from assay.sampling.next import NextSegments
@@ -246,10 +245,3 @@ def next_section(result: NextSegments) -> Section:
         stage="sample",
         notes=result.notes,
     )
-
-
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {
-    "stability": stability_section,
-    "sample": sample_section,
-    "next": next_section,
-}

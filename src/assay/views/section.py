@@ -258,14 +258,19 @@ def file_stem(section: str, block: str) -> str:
     return block if f"{block}-".startswith(f"{section}-") else f"{section}-{block}"
 
 
+APART = {
+    "raters": "raters", "monitoring": "monitoring", "status": "status", "campaign-results": "live",
+}  # fmt: skip
+"""Kinds whose view is not in the module of their room."""
+
+
 def section_of(result: Result) -> Section:
-    """The section of a result: the view of its room knows it by its kind."""
-    room = type(result).__module__.split(".")[1]
+    """The section of a result: the view of its room has a function called after its kind."""
+    room = APART.get(result.kind, type(result).__module__.split(".")[1])
     try:
-        sections: Mapping[str, Callable[[Any], Section]]
-        sections = import_module(f"assay.views.{room}").SECTIONS
-        make = sections[result.kind]
-    except (ModuleNotFoundError, KeyError):
+        view = import_module(f"assay.views.{room}")
+        make: Callable[[Any], Section] = getattr(view, f"{result.kind.replace('-', '_')}_section")
+    except (ModuleNotFoundError, AttributeError):
         raise InputError(f"a result of kind '{result.kind}' has no section to show") from None
     return _computed_by(make(result), result.version)
 
@@ -403,6 +408,28 @@ def _others(names: Sequence[str], *, all_of: bool = False) -> str:
     if len(names) <= 4 and (len(names) == 1 or len(listed) <= 80):
         return listed
     return f"all {len(names)} others" if all_of else f"{len(names)} others"
+
+
+def decided_figure(
+    systems: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str, Any]], rule: str = ""
+) -> Figure:
+    """Which system is decided to be better than which, by what rule."""
+
+    def draw() -> Drawing:
+        from assay.views.figures import draw_pairs
+
+        return draw_pairs(systems, pairs)
+
+    return Figure(
+        "decided", "Row against column: filled where the row's system is decided to be better,"
+        f"{rule and f' {rule},'} a dot where nothing is decided.", draw,
+    )  # fmt: skip
+
+
+def winners(decided: Iterable[Any]) -> set[tuple[str, str]]:
+    """Decided pairs, winner first."""
+    ends = ([str(_get(pair, name)) for name in ("left", "right", "better")] for pair in decided)
+    return {(better, right if better == left else left) for left, right, better in ends}
 
 
 def against(name: str, names: Iterable[str], won: Set[tuple[str, str]]) -> str:

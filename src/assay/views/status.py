@@ -13,7 +13,7 @@ MOST_PAIRS = 12
 """Open pairs that are listed; of many only the cheapest to decide."""
 
 
-def standing_section(result: ProjectStatus) -> Section:
+def status_section(result: ProjectStatus) -> Section:
     """How much is in, what is decided, what is open."""
     lead = [_progress(result), *_figures(result)]
     blocks: list[Block] = [_systems(result)]

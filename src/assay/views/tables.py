@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import Any
-
 from assay.tables.guess import Guess
 from assay.views.section import Section, table
 
@@ -23,6 +20,3 @@ def guess_section(result: Guess) -> Section:
         result.signature,
         stage="collect",
     )
-
-
-SECTIONS: Mapping[str, Callable[[Any], Section]] = {"guess": guess_section}

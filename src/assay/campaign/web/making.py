@@ -21,7 +21,7 @@ from assay.campaign.web.roles import Host, documented
 from assay.campaign.web.wire import Empty, Strict, Text
 from assay.errors import InputError
 from assay.project.settings import Protocol
-from assay.views.planning import campaign_section
+from assay.views.planning import plan_campaign_section
 from assay.views.section import Table, shown
 
 routes = APIRouter(tags=["making"])
@@ -183,7 +183,7 @@ async def plan(request: Request, link: Host, body: PlanAsked) -> dict[str, Any]:
     )
     if found is None:
         return {"lead": "", "notes": [], "headings": [], "rows": [], "needed": body.segments}
-    section = campaign_section(found)
+    section = plan_campaign_section(found)
     tables = [block for block in section.blocks if isinstance(block, Table)]
     return {
         "lead": section.lead, "notes": [str(note) for note in found.notes],
