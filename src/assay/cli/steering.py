@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Argument
 
@@ -12,7 +12,9 @@ from assay.cli import deliver, names, people, print_json, progress_bars, refuse_
 from assay.cli.campaign import Folder, campaign, need_campaign, opened_campaign
 from assay.cli.options import Count, File, Text
 from assay.errors import InputError, OptionError, need_known
-from assay.results import Result
+
+if TYPE_CHECKING:
+    from assay.results import Result
 
 Rater = Annotated[str, Argument(help="The rater.", metavar="RATER")]
 
