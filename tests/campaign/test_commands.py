@@ -20,6 +20,7 @@ from tests.conftest import Ran
 
 import assay
 from assay.campaign.client import WireClient, WireError
+from assay.campaign.hub import open_hub
 
 Run = Callable[..., Ran]
 
@@ -132,6 +133,28 @@ def test_shares_are_written_as_in_a_plan(scores: Path, run_assay: Run) -> None:
     assert "give a share such as 10% or 0.1" in odd.err
 
 
+def test_a_campaign_for_each_language_pair_on_one_server(
+    scores: Path, tmp_path: Path, run_assay: Run
+) -> None:
+    frame = pl.read_csv(scores, separator="\t")
+    pairs = [frame.with_columns(lp=pl.lit(pair)) for pair in ("en-cs", "en-de")]
+    both = tmp_path / "both.tsv"
+    pl.concat(pairs).write_csv(both, separator="\t")
+    made = run_assay(
+        "campaign", "new", both, "--protocol", "da", "--raters", 2, "--by", "lp", "-o",
+        tmp_path / "all", "--json",
+    )  # fmt: skip
+    assert made.code == 0, made.err
+    found = json.loads(made.out)["campaigns"]
+    assert [Path(one["dir"]).name for one in found] == ["en-cs", "en-de"]
+    assert {one["outputs"] for one in found} == {frame.height}
+    with open_hub(tmp_path / "all", "http://127.0.0.1:1") as hub:
+        assert sorted(hub.campaigns) == ["both-en-cs", "both-en-de"]
+    again = run_assay("campaign", "new", both, "--protocol", "da", "--by", "nothing")
+    assert again.code == 2
+    assert "is not a column of the scores" in again.err
+
+
 def test_a_campaign_from_a_plan(scores: Path, run_assay: Run) -> None:
     plan = scores.parent / "assay.toml"
     plan.write_text('protocol = "da"\nscores = "scores.tsv"\nraters = { number = 2 }\n')
@@ -198,6 +221,23 @@ def test_without_a_server_orders_are_carried_out_here(made: Path, run_assay: Run
     opened = run_assay("campaign", "open", made)
     assert opened.code == 1
     assert "cannot be opened" in opened.err
+
+
+def test_the_rule_is_changed_and_reported(made: Path, tmp_path: Path, run_assay: Run) -> None:
+    """Without a server, and asking one that runs."""
+    change = ("campaign", "rule", made, "budget", "--json", "--reason")
+    run_assay("campaign", "open", made)
+    assert said(run_assay(*change, "the rest is paid"))["state"] == "open"
+    back = ("campaign", "rule", made, "ranking", "--reason", "enough")
+    with served("campaign", "serve", made, "--port", free_port(), "--json"):
+        assert run_assay(*back).code == 0
+        refused = run_assay(*back[:3], "score", "--reason", "why not")
+        assert (refused.code, "neither the planned goal" in refused.err) == (2, True)
+    page = tmp_path / "report.md"
+    assert run_assay("report", made, "-o", page).code == 0
+    text = page.read_text("utf-8")
+    for part in ("How the answers were collected", "the rest is paid", "enough", "No result yet"):
+        assert part in text
 
 
 def test_export_for_other_tools(made: Path, run_assay: Run) -> None:

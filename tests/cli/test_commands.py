@@ -11,6 +11,7 @@ import pytest
 from tests.conftest import Demo, Ran
 
 import assay
+from assay.cli.demo import FILES, MADE
 
 Run = Callable[..., Ran]
 
@@ -71,11 +72,7 @@ def test_demo(run_assay: Run, demo: Demo) -> None:
     assert "saved: " in demo.out
     assert "report: " in demo.out
     names = {path.name for path in folder.iterdir()}
-    assert names == {
-        "scores.tsv", "sample.tsv", "ratings.tsv", "judgments.tsv", "estimates.json",
-        "ranking.json", "report.html", "edits.tsv", "effort.json", "sample.json", "raters.json",
-        "stability.json", ".assay-demo",
-    }  # fmt: skip
+    assert names == {*FILES, MADE}
     # What the demo wrote can be used as a user would.
     ran = run_assay(
         "estimate", folder / "scores.tsv", folder / "ratings.tsv", "--sample",

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from assay.campaign.create import create_campaign
+from assay.campaign.exchange.foreign import Origin
 from assay.campaign.keys import Keys, write_keys
-from assay.campaign.material import Material, read_material
+from assay.campaign.material import Material, read_material, read_test_set
 from assay.campaign.store.creating import slug_of
 from assay.collecting.campaigns import Created
 from assay.errors import InputError, OptionError, need_known
@@ -37,23 +38,25 @@ def make_campaign(
 
 
 def read_materials(
-    settings: Settings, base: Path, by: str, *, source: str = "plan"
+    settings: Settings, base: Path, by: str, *, source: str = "plan", origin: Origin | None = None
 ) -> dict[str, Material]:
     """The material of a campaign for each value of a column of the scores, by its slug.
 
     Each has the value in its name. A budget is that of each campaign.
     """
-    whole = read_material(settings, base, source=source)
     if settings.sample.file is not None or settings.errors:
         name = "errors" if settings.errors else "sample"
         fault = "divides the scores, and not what goes with them"
         raise OptionError("by", by, fault, f"leave out {name}, or make the campaigns one by one")
-    need_known("by", by, whole.test_set.frame.columns, "is not a column of the scores")
-    values = [str(one) for one in whole.test_set.frame[by].unique(maintain_order=True).drop_nulls()]
+    if settings.scores is None:
+        raise InputError(f"{source} names no scores, which the campaigns are made from")
+    frame = read_test_set(settings, base / settings.scores, None, origin).frame
+    need_known("by", by, frame.columns, "is not a column of the scores")
+    values = [str(one) for one in frame[by].unique(maintain_order=True).drop_nulls()]
     return {
         slug_of(value): read_material(
             replace(settings, name=f"{settings.name} {value}"), base, only={by: value},
-            source=source,
+            source=source, origin=origin,
         )
         for value in values
     }  # fmt: skip

@@ -6,11 +6,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, fields
 from pathlib import Path
+from typing import Any
 
 import polars as pl
 
 from assay.campaign.assignment.contents import Contents, prepare
-from assay.campaign.lessons import read_lessons
+from assay.campaign.exchange.foreign import Origin, foreign_outputs
+from assay.campaign.lessons import read_form, read_lessons
 from assay.errors import InputError, OptionError, Problem, TableError
 from assay.kits.results import KitDesign
 from assay.project.settings import Drawing, Settings
@@ -49,11 +51,11 @@ class Material:
 
 def read_material(
     settings: Settings, folder: Path, *, kits: KitDesign | None = None, only: Only | None = None,
-    source: str = "plan",
+    source: str = "plan", origin: Origin | None = None,
 ) -> Material:  # fmt: skip
     """Read what the settings name, relative to ``folder``; every fault of every file is listed.
 
-    Of the scores those rows that ``only`` describes.
+    Of the scores those rows that ``only`` describes; with an ``origin`` they are another tool's.
 
     Raises:
         TableError: Something is wrong with a file, or with what the files say together. Every
@@ -68,6 +70,10 @@ def read_material(
         if path := getattr(settings.checks, kind):
             with collect.of(f"checks.{kind}"):
                 read_lessons(folder / path, kind)
+    for when in ("before", "after"):
+        if path := getattr(settings.forms, when):
+            with collect.of(f"forms.{when}"):
+                read_form(folder / path, when)
     test_set = None
     if settings.protocol is None:
         collect.add("protocol", 'is missing; say how outputs are judged, such as protocol = "esa"')
@@ -75,7 +81,7 @@ def read_material(
         collect.add("scores", "is missing; name the table with the outputs to be judged")
     else:
         with collect.of("scores"):
-            test_set = _read_test_set(settings, folder / settings.scores, only)
+            test_set = read_test_set(settings, folder / settings.scores, only, origin)
     sample = errors = None
     if test_set is not None:
         with collect.of("sample"):
@@ -138,11 +144,17 @@ def _need_text(name: str, path: Path) -> None:
         raise OptionError(name, path, fault, "check the path") from None
 
 
-def _read_test_set(settings: Settings, path: Path, only: Only | None) -> TestSet:
-    return read_scores(
-        path, columns=_columns(settings, path, "scores"), metrics=settings.metrics,
-        lower_metrics=settings.lower_metrics, exclude=settings.exclude, only=only,
-    )  # fmt: skip
+def read_test_set(
+    settings: Settings, path: Path, only: Only | None, origin: Origin | None
+) -> TestSet:
+    """The outputs that a plan names, or those of its rows that ``only`` describes."""
+    read: dict[str, Any] = {
+        "metrics": settings.metrics, "lower_metrics": settings.lower_metrics,
+        "exclude": settings.exclude, "only": only,
+    }  # fmt: skip
+    if origin is not None:
+        return read_scores(foreign_outputs(path, origin), **read)
+    return read_scores(path, columns=_columns(settings, path, "scores"), **read)
 
 
 def _read_sample(settings: Settings, folder: Path, test_set: TestSet) -> Sample | None:

@@ -7,17 +7,17 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
-from typer import Argument
 
-from assay.cli import deliver, names, note, pairs, people, print_json, say
+from assay.cli import deliver, names, note, pairs, people, print_json, say, tell
 from assay.cli.options import CONTEXT, Count, File, Number, Text
 from assay.errors import InputError, MissingExtraError, OptionError
 
 if TYPE_CHECKING:
     from assay.campaign.campaign import Campaign
+    from assay.campaign.exchange.foreign import Origin
     from assay.campaign.hub import Hub
     from assay.campaign.keys import Keys
     from assay.campaign.material import Material
@@ -33,8 +33,6 @@ campaign = typer.Typer(
     no_args_is_help=True,
     context_settings=CONTEXT,
 )
-Folder = Annotated[Path, Argument(help="The folder of the campaign.", metavar="DIR")]
-Folders = Annotated[Path, Argument(help="The folder of a campaign, or of several.", metavar="DIR")]
 
 
 def need_campaign() -> None:
@@ -45,28 +43,25 @@ def need_campaign() -> None:
 
 @campaign.command("new")
 def new(
-    plan: Annotated[
-        Path, Argument(help="The plan (.toml), or the table of the outputs.", metavar="PLAN|SCORES")
-    ],
-    *, output: Annotated[
-        File, {"help": "The folder of the campaign; default: beside the plan.", "metavar": "DIR"}
-    ] = None,
-    protocol: Text = None, raters: Text = None, sample: File = None, overlap: Number = None,
-    checks: Number = None, repeats: Number = None, outputs: Count = None, languages: Text = None,
-    marks: File = None, kit_design: File = None, instructions: File = None, columns: Text = None,
-    exclude: Text = None, by: Text = None, store: Text = None, seed: Count = None,
-    save: File = None, json: bool = False,
+    plan: Path, *, output: File = None, protocol: Text = None, raters: Text = None,
+    sample: File = None, overlap: Number = None, checks: Number = None, repeats: Number = None,
+    outputs: Count = None, languages: Text = None, marks: File = None, kit_design: File = None,
+    instructions: File = None, columns: Text = None, exclude: Text = None,
+    origin: Literal["pearmut", "appraise-batches"] | None = None, by: Text = None,
+    store: Text = None, seed: Count = None, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Make a campaign from a plan, or from a table of outputs and a few options.
 
-    Options win over the plan. The links are written to campaign.json in the folder, which only
-    you can read; `assay campaign links` shows them again.
+    Options win over the plan, and over what a campaign of another tool says (--from). The links are
+    written to campaign.json in the folder, which only you can read; `assay campaign links` shows
+    them again.
 
     Example: assay campaign new assay.toml
 
     Example: assay campaign new scores.tsv --protocol esa --raters 3 -o news
+
+    Example: assay campaign new --from pearmut campaign.json -o news
     """
-    need_campaign()
     given: dict[str, Any] = {
         "protocol": protocol, **_people(raters), "raters.overlap": overlap,
         "checks.share": checks, "checks.repeats": repeats, "screen.outputs": outputs,
@@ -80,16 +75,18 @@ def new(
     }  # fmt: skip
     if by is not None:
         _need_one(kits=kit_design, store=store, save=save)
-        _make_several(plan, given, columns, by, output, seed, json=json)
+        _make_several(plan, given, columns, by, output, seed, origin, json=json)
         return
     from assay.campaign.making import make_campaign
 
-    material, base = read_plan(plan, given, columns, kit_design)
+    material, base = read_plan(plan, given, columns, kit_design, origin)
+    for one in material.test_set.notes if origin else ():
+        note(str(one))
     result, keys = make_campaign(material, output or base, store=store, rng=seed)
     if json:
         print_json(result.to_dict() | {"links": keys.links()})
         return
-    deliver(result, save, False, lambda: show_links(result.dir, keys))
+    deliver(result, save, False, lambda: say(*links_of(result.dir, keys)))
 
 
 def _need_one(**given: object) -> None:
@@ -101,25 +98,20 @@ def _need_one(**given: object) -> None:
 
 def _make_several(
     plan: Path, given: dict[str, Any], columns: str | None, by: str, output: Path | None,
-    seed: int | None, *, json: bool,
+    seed: int | None, origin: Origin | None, *, json: bool,
 ) -> None:  # fmt: skip
     """A campaign for each value of a column, in folders of one folder."""
     from assay.campaign.making import make_campaigns, read_materials
     from assay.campaign.store.creating import slug_of
 
-    settings, base = _read_settings(plan, given, columns)
-    materials = read_materials(settings, base, by, source=str(plan))
+    settings, base = _read_settings(plan, given, columns, origin)
+    materials = read_materials(settings, base, by, source=str(plan), origin=origin)
     folder = output or base / slug_of(settings.name)
     made = list(make_campaigns(materials, folder, rng=seed))
-    if json:
-        print_json({
-            "dir": str(folder),
-            "campaigns": [one.to_dict() | {"links": keys.links()} for one, keys in made],
-        })  # fmt: skip
-        return
-    for one, keys in made:
-        show_links(one.dir, keys)
-    say(f"assay serve {folder} serves them all")
+    campaigns = [one.to_dict() | {"links": keys.links()} for one, keys in made]
+    shown = [line for one, keys in made for line in links_of(one.dir, keys)]
+    shown.append(f"assay serve {folder} serves them all")
+    tell({"dir": str(folder), "campaigns": campaigns}, json, *shown)
 
 
 def _people(raters: str | None) -> dict[str, Any]:
@@ -130,32 +122,41 @@ def _people(raters: str | None) -> dict[str, Any]:
 
 
 def read_plan(
-    plan: Path, given: dict[str, Any], columns: str | None = None, kits: Path | None = None
-) -> tuple[Material, Path]:
+    plan: Path, given: dict[str, Any], columns: str | None = None, kits: Path | None = None,
+    origin: Origin | None = None,
+) -> tuple[Material, Path]:  # fmt: skip
     """The plan with what was said beside it, its tables, and the folder it is about."""
     from assay.campaign.material import read_material
     from assay.kits.results import KitDesign
     from assay.views.page import read_result
 
-    settings, base = _read_settings(plan, given, columns)
+    settings, base = _read_settings(plan, given, columns, origin)
     design = None if kits is None else read_result(kits)
     if design is not None and not isinstance(design, KitDesign):
         raise OptionError("kits", kits, "is no design of kits", "save one with assay kits design")
-    return read_material(settings, base, kits=design, source=str(plan)), base
+    return read_material(settings, base, kits=design, source=str(plan), origin=origin), base
 
 
-def _read_settings(plan: Path, given: dict[str, Any], columns: str | None) -> tuple[Settings, Path]:
+def _read_settings(
+    plan: Path, given: dict[str, Any], columns: str | None, origin: Origin | None = None
+) -> tuple[Settings, Path]:
     """The plan with what was said beside it, and the folder it is about."""
+    from assay.campaign.exchange.foreign import foreign_settings
     from assay.project.reader import parse_settings
     from assay.project.text import with_key
     from assay.tables.load import decode_utf8, read_bytes
 
-    written = plan.suffix == ".toml"
+    given = {key: value for key, value in given.items() if value is not None}
+    written = plan.suffix == ".toml" and origin is None
     text = decode_utf8(read_bytes(plan), str(plan)) if written else ""
     if written:
         parse_settings(text, str(plan))
     else:
-        given = {"name": plan.name.partition(".")[0], "scores": str(plan.absolute()), **given}
+        asked = {} if origin is None else foreign_settings(plan, origin)
+        if {"raters.number", "raters.names"} & given.keys():
+            asked = {key: asked[key] for key in asked if not key.startswith("raters.n")}
+        name = plan.name.partition(".")[0]
+        given = {"name": name, **asked, "scores": str(plan.absolute()), **given}
     given |= {f"columns.{name}": user for name, user in pairs("columns", columns).items()}
     for key, value in given.items():
         if value is not None:
@@ -163,30 +164,23 @@ def _read_settings(plan: Path, given: dict[str, Any], columns: str | None) -> tu
     return parse_settings(text, str(plan)), plan.absolute().parent
 
 
-def show_links(title: str, keys: Keys) -> None:
+def links_of(title: str, keys: Keys) -> list[str]:
     """The links, for people."""
     links = keys.links()
     people = [(one["rater"], one["link"]) for one in links.pop("raters")]
     rows = [*links.items(), *people]
     wide = max(len(name) for name, _ in rows)
-    say(title, *(f"  {name:{wide}}  {link}" for name, link in rows))
+    return [title, *(f"  {name:{wide}}  {link}" for name, link in rows)]
 
 
 @campaign.command("check")
-def check(
-    plan: Annotated[
-        Path,
-        Argument(help="The plan (.toml), its folder, or a campaign.", metavar="PLAN|DIR"),
-    ],
-    *, kit_design: File = None, save: File = None, json: bool = False,
-) -> None:  # fmt: skip
+def check(plan: Path, *, kit_design: File = None, save: File = None, json: bool = False) -> None:
     """Check a plan with all its tables, or a campaign's store: every problem at once.
 
     Nothing is written. The exit code is 2 where anything is wrong.
 
     Example: assay campaign check assay.toml
     """
-    need_campaign()
     from assay.campaign.campaign import open_campaign
     from assay.errors import Problem, TableError
     from assay.formats.convert import Checked
@@ -210,29 +204,26 @@ def check(
 
 
 @campaign.command("preview")
-def preview(folder: Folder, *, port: int = 8018, json: bool = False) -> None:
+def preview(folder: Path, *, port: int = 8018, json: bool = False) -> None:
     """Try the raters' pages on a copy: nothing that is sent there counts.
 
     Example: assay campaign preview news
     """
-    need_campaign()
     from assay.campaign.preview import campaign_copy
     from assay.campaign.web import serve
 
     need_free("127.0.0.1", port)
     with opened_campaign(folder) as opened, campaign_copy(opened) as (copy, token):
         address = f"http://127.0.0.1:{port}"
-        if json:
-            print_json({"address": address, "link": f"{address}/r/{token}"})
-        else:
-            say(f"a copy to try: {address}/r/{token}", "Ctrl-C ends it.")
-        _flush()
+        link = f"{address}/r/{token}"
+        found = {"address": address, "link": link}
+        tell(found, json, f"a copy to try: {link}", "Ctrl-C ends it.")
         serve(copy, port=port)
 
 
 @campaign.command("serve")
 def serve_campaign(
-    folder: Folders, *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
+    folder: Path, *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
     trusted_proxy: Text = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Serve a campaign, or all in a folder, until Ctrl-C or SIGTERM.
@@ -241,7 +232,6 @@ def serve_campaign(
 
     Example: assay campaign serve news
     """
-    need_campaign()
     from assay.campaign.campaign import open_campaign
     from assay.campaign.hub import is_hub, open_hub
     from assay.campaign.keys import read_keys, served_at
@@ -265,11 +255,9 @@ def serve_campaign(
         if opened.status().state == "draft":
             opened.open("owner")
         with served_at(folder, address, public_url) as keys:
-            if json:
-                print_json({"address": keys.served, "links": keys.links()})
-            else:
-                show_links(f"{opened.settings.name} is served; Ctrl-C stops it.", keys)
-            _flush()
+            title = f"{opened.settings.name} is served; Ctrl-C stops it."
+            found = {"address": keys.served, "links": keys.links()}
+            tell(found, json, *links_of(title, keys))
             run(opened)
 
 
@@ -280,24 +268,11 @@ def _show_hub(hub: Hub, *, json: bool) -> None:
         {"slug": slug, "name": one.settings.name, "dir": str(hub.folders[slug])}
         for slug, one in hub.campaigns.items()
     ]
-    if json:
-        print_json({
-            "address": hub.keys.served, "links": {"owner": hub.keys.link}, "campaigns": here
-        })  # fmt: skip
-    else:
-        count = f"{len(here)} campaign{'' if len(here) == 1 else 's'}"
-        say(f"{hub.folder}: {count} served; Ctrl-C stops it.", f"  owner  {hub.keys.link}")
-        if here:
-            say("  assay campaign links DIR shows the links of one:")
-            say(*(f"    {one['dir']}" for one in here))
-    _flush()
-
-
-def _flush() -> None:
-    """Let whoever waits for the links have them before the server takes over."""
-    import sys
-
-    sys.stdout.flush()
+    found = {"address": hub.keys.served, "links": {"owner": hub.keys.link}, "campaigns": here}
+    count = f"{len(here)} campaign{'' if len(here) == 1 else 's'}"
+    lines = [f"{hub.folder}: {count} served; Ctrl-C stops it.", f"  owner  {hub.keys.link}"]
+    lines += ["  assay campaign links DIR shows the links of one:"] if here else []
+    tell(found, json, *lines, *(f"    {one['dir']}" for one in here))
 
 
 def need_free(host: str, port: int) -> None:
@@ -315,10 +290,7 @@ def need_free(host: str, port: int) -> None:
 
 
 def serve(
-    folder: Annotated[
-        Path, Argument(help="The project, or a folder of campaigns.", metavar="[DIR]")
-    ] = Path(),
-    *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
+    folder: Path = Path(), *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
     trusted_proxy: Text = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Serve a project's campaign: made from assay.toml the first time, gone on with after that.
@@ -329,7 +301,6 @@ def serve(
 
     Example: assay serve demo
     """
-    need_campaign()
     from assay.campaign.hub import is_hub
     from assay.campaign.keys import FILE
     from assay.project.project import project_folder
@@ -356,7 +327,7 @@ def serve(
 
 
 @campaign.command("links")
-def links(folder: Folder, *, json: bool = False) -> None:
+def links(folder: Path, *, json: bool = False) -> None:
     """Show everybody's link.
 
     Example: assay campaign links news
@@ -364,10 +335,7 @@ def links(folder: Folder, *, json: bool = False) -> None:
     from assay.campaign.keys import read_keys
 
     keys = read_keys(folder)
-    if json:
-        print_json({"links": keys.links()})
-    else:
-        show_links(str(folder), keys)
+    tell({"links": keys.links()}, json, *links_of(str(folder), keys))
 
 
 @contextmanager

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from typer import Argument, Context
+from typer import Context
 
 from assay.cli import (
     Reading,
@@ -24,23 +24,11 @@ Tool = Literal["xlsx", "csv", "pearmut", "appraise", "label-studio"]
 
 
 def collect(
-    context: Context,
-    files: Annotated[
-        list[Path],
-        Argument(
-            help="Sheets out: the scores table. Answers in: the key, then what raters sent back.",
-            metavar="SCORES | KEY FILES...",
-        ),
-    ],
-    *, output: Annotated[
-        Path,
-        {"help": "The new folder of the sheets, or the table of ratings.", "metavar": "PATH"},
-    ],
-    sheets: Tool | None = None, raters: Text = None, sample: File = None, overlap: Number = None,
-    per_output: Count = None, checks: Number = None, repeats: Number = None, range: Text = None,
-    instructions: File = None, key: File = None, columns: Text = None, format: Text = None,
-    better: Better | None = None, pay: Text = None, seed: Count = None, save: File = None,
-    json: bool = False,
+    context: Context, files: list[Path], *, output: Path, sheets: Tool | None = None,
+    raters: Text = None, sample: File = None, overlap: Number = None, per_output: Count = None,
+    checks: Number = None, repeats: Number = None, range: Text = None, instructions: File = None,
+    key: File = None, columns: Text = None, format: Text = None, better: Better | None = None,
+    pay: Text = None, seed: Count = None, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Write a blind sheet per rater with --sheets; without, collect what raters sent back.
 

@@ -1,15 +1,15 @@
 """Every option of the command line, by the name of its parameter: one meaning, one help text.
 
 A command is a function whose options stand behind ``*`` in its signature, with type and default;
-what is said of them is said here. Its arguments stand before, each with a help text of its own.
+what is said of them, and of its arguments, is said here.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from typer import Argument, BadParameter
+from typer import BadParameter
 
 
 def share(said: str | float) -> float:
@@ -26,18 +26,6 @@ File: TypeAlias = Path | None
 Number: TypeAlias = float | None
 Count: TypeAlias = int | None
 Better: TypeAlias = Literal["higher", "lower"]
-Scores = Annotated[Path, Argument(help="The test set: a scores table.", metavar="SCORES")]
-RatingFiles = Annotated[
-    list[Path],
-    Argument(help="What the raters answered, in one or more files.", metavar="RATINGS..."),
-]
-RatedFiles = Annotated[
-    list[Path],
-    Argument(
-        help="The test set, if there is one, and what the raters answered, in one or more files.",
-        metavar="[SCORES] RATINGS...",
-    ),
-]
 
 HELP = {
     "after": "The same files after editing.",
@@ -141,7 +129,7 @@ HELP = {
     "only": "Read only these rows: lp=en-de,domain=news.",
     "open": "Open the report in the browser.",
     "origin": "What there is: tables, a folder of texts, a WMT folder; convert: the table or"
-    " format of SRC.",
+    " format of SRC; campaign new: the tool that the file is for.",
     "outputs": "Systems side by side, 1 to 8.",
     "overlap": "Share of tasks with one rater more. Default: 10%.",
     "pairs": "Print the table of pairs, too.",
@@ -200,7 +188,7 @@ HELP = {
     "strata": "segments: stratify by this.",
     "system": "The system, where an XLIFF file does not say.",
     "systems": "The systems compared: their names, or how many.",
-    "tables": "Of: ratings, errors, judgments, edits, sample, scores, raters, events.",
+    "tables": "Of: ratings, errors, judgments, edits, sample, scores, raters, forms, events.",
     "target": "What intervals are for: raters, texts or answers.",
     "terms": "Ways to find terms; default: all.",
     "test": "Head to head (default for pairs), all judgments for every pair, or, for clusters and"
@@ -243,12 +231,78 @@ METAVARS = {
     "SHARE": "overlap checks repeats",
 }
 """What stands for the value of an option, and the options that it stands in."""
+OWN = {
+    "audit tables": (
+        "The test set (if there is a scores table), then ratings or judgments, in one or more"
+        " files.",
+        "[SCORES] RATINGS|JUDGMENTS...",
+    ),
+    "campaign backup output": ("The file of the copy.", "FILE"),
+    "campaign check plan": ("The plan (.toml), its folder, or a campaign.", "PLAN|DIR"),
+    "campaign export output": (
+        "The folder; default: one in the campaign's, with the format's name.",
+        "DIR",
+    ),
+    "campaign import file": ("The answers, as the tool wrote them.", "FILE"),
+    "campaign new output": ("The folder of the campaign; default: beside the plan.", "DIR"),
+    "campaign new plan": ("The plan (.toml), or the table of the outputs.", "PLAN|SCORES"),
+    "campaign serve folder": ("The folder of a campaign, or of several.", "DIR"),
+    "check file": ("The file (or folder) to check.", "FILE"),
+    "collect files": (
+        "Sheets out: the scores table. Answers in: the key, then what raters sent back.",
+        "SCORES | KEY FILES...",
+    ),
+    "collect output": ("The new folder of the sheets, or the table of ratings.", "PATH"),
+    "corpus": ("Texts: .txt or .docx files, or tables with a text column.", "CORPUS..."),
+    "demo output": ("Folder for the files.", "DIR"),
+    "edits": ("What editors did: tables, or files of a translation tool.", "[EDITS]..."),
+    "evaluate sizes": (HELP["sizes"], "5%,10%"),
+    "files": (
+        "The test set, if there is one, and what the raters answered, in one or more files.",
+        "[SCORES] RATINGS...",
+    ),
+    "folder": ("The folder of the campaign.", "DIR"),
+    "goal": ("The planned goal, or budget: go on to the last task.", None),
+    "judgments": ("Judgments so far; at first a header line.", "JUDGMENTS"),
+    "kits build design": ("The table that assay kits design wrote.", "DESIGN"),
+    "kits build output": ("The new folder of the kits.", "FOLDER"),
+    "kits collect files": ("What editors sent back.", "FILES..."),
+    "kits collect key": ("The key that build wrote.", "KEY"),
+    "kits collect output": ("The table of edits to write.", "FILE"),
+    "kits design output": ("The table of the design, for kits build.", "FILE"),
+    "kits design systems": (HELP["systems"], "A,B,C"),
+    "monitor scores": ("The test set, or judgments.", "SCORES|JUDGMENTS"),
+    "more": ("More of what --from names.", "[SOURCE...]"),
+    "new folder": ("The folder of the project.", "DIR"),
+    "new origin": (HELP["origin"], "SOURCE..."),
+    "next-set systems": (HELP["systems"], "A,B"),
+    "paper": ("The paper: koehn2012, korotaev2022, lo2023 or saldias2022.", "PAPER"),
+    "plan comparison ratings": ("A pilot: what raters answered.", "RATINGS"),
+    "plan comparison scores": ("A pilot: its test set.", "SCORES"),
+    "plan ratings ratings": ("A pilot: what raters answered.", "RATINGS"),
+    "plan ratings scores": ("A pilot: its test set.", "SCORES"),
+    "rank files": ("Judgments (left, right, winner) or ratings, in one or more files.", "FILE..."),
+    "rater": ("The rater.", "RATER"),
+    "ratings": ("What the raters answered, in one or more files.", "RATINGS..."),
+    "report output": ("The report to write: .html, .md or .tex.", "FILE"),
+    "results": ("Saved results, or the folder of a campaign.", "RESULT..."),
+    "sample output": ("Write the sample, a table.", "SAMPLE"),
+    "scores": ("The test set: a scores table.", "SCORES"),
+    "serve folder": ("The project, or a folder of campaigns.", "[DIR]"),
+    "source": ("What to read.", "SRC"),
+    "stability scores": ("Test sets: one file or several.", "SCORES..."),
+    "target": ("What to write.", "DST"),
+    "texts": ("A scores table with source and target.", "TEXTS"),
+}
+"""What arguments are, and options that a command has in its own way, each with its placeholder."""
 SPECIAL: dict[str, dict[str, Any]] = {
+    "campaign import save": {"flags": ("--save",)},
     "careless": {"min": 0},
     "checks": {"parser": share},
     "leaving": {"min": 0},
     "look": {"min": 1},
     "matched": {"flags": ("--matched/--unmatched",)},
+    "more": {"hidden": True},
     "origin": {"flags": ("--from",)},
     "output": {"flags": ("-o", "--output")},
     "overlap": {"parser": share},

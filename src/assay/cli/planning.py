@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from typer import Argument, Context
+from typer import Context
 from typer.core import TyperGroup
 
 from assay.cli import (
@@ -55,8 +55,6 @@ plan = typer.Typer(
     context_settings=CONTEXT,
 )
 
-Scores = Annotated[File, Argument(help="A pilot: its test set.", metavar="SCORES")]
-RatingFile = Annotated[File, Argument(help="A pilot: what raters answered.", metavar="RATINGS")]
 OfPilot = Annotated[Reading, "columns metrics lower_metrics exclude only lp format"]
 
 
@@ -173,11 +171,11 @@ def _known(
 
 @plan.command("ratings")
 def ratings_command(
-    scores: Scores = None, ratings: RatingFile = None, *, half_width: Number = None,
-    population: Count = None, sd: Number = None, correlation: Number = None,
-    features: Count = None, systems: Text = None, level: float = 0.95, design_effect: float = 1.0,
-    pay: Text = None, spend: Text = None, sizes: Text = None, better: Better | None = None,
-    range: Text = None, read: OfPilot, save: File = None, json: bool = False,
+    scores: File = None, ratings: File = None, *, half_width: Number = None,
+    population: Count = None, sd: Number = None, correlation: Number = None, features: Count = None,
+    systems: Text = None, level: float = 0.95, design_effect: float = 1.0, pay: Text = None,
+    spend: Text = None, sizes: Text = None, better: Better | None = None, range: Text = None,
+    read: OfPilot, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Plan how many segments to rate for an interval of a wanted half-width.
 
@@ -203,7 +201,7 @@ def ratings_command(
 
 @plan.command("comparison")
 def comparison_command(
-    scores: Scores = None, ratings: RatingFile = None, *, gap: float, power: float = 0.8,
+    scores: File = None, ratings: File = None, *, gap: float, power: float = 0.8,
     population: Count = None, difference_sd: Number = None, correlation: Number = None,
     features: Count = None, level: float = 0.95, design_effect: float = 1.0, pay: Text = None,
     spend: Text = None, sizes: Text = None, better: Better | None = None, range: Text = None,

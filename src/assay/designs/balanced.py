@@ -34,10 +34,7 @@ class Balanced(SamplingDesign, name="balanced"):
     metrics = True
     by_segment = True
 
-    @property
-    def skew_correction(self) -> bool:
-        """It was found to help."""
-        return True
+    skew_correction = True
 
     @property
     def carries(self) -> tuple[str, ...]:

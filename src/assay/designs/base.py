@@ -18,22 +18,20 @@ import pkgutil
 from abc import abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache, cached_property
+from functools import cache, cached_property, lru_cache
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
 from assay.designs.plan import DrawPlan, GroupedPlan, Layout
 from assay.designs.population import Population
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, OptionError, did_you_mean, need_known
 from assay.stats.allocation import capped_shares, systematic_counts
 from assay.tables.tables import Design, TestSet
 
 if TYPE_CHECKING:
     from assay.designs.units import DesignUnits
-from functools import lru_cache
-from typing import NamedTuple
 
 MAX_IMPORTANCE_LEVELS = 10
 """Groups of documents with budgets of their own; more would leave too little for each."""
@@ -58,8 +56,8 @@ class Parameter:
 
     def check(self, name: str, value: str) -> None:
         """Refuse a value that the parameter cannot have."""
-        if self.choices and value not in self.choices:
-            raise OptionError(name, value, "is not known", f"choose from {', '.join(self.choices)}")
+        if self.choices:
+            need_known(name, value, self.choices)
         if self.least is None or value == self.default:
             return
         try:
@@ -67,9 +65,8 @@ class Parameter:
         except ValueError:
             number = float("nan")
         if not self.least <= number < float("inf"):
-            raise OptionError(
-                name, value, "is outside what it can be", f"give {self.least:g} or more"
-            )
+            remedy = f"give {self.least:g} or more"
+            raise OptionError(name, value, "is outside what it can be", remedy)
         if self.most is not None and number > self.most:
             raise OptionError(name, value, "is too many", f"give {self.most:g} or fewer")
         if self.whole and number != int(number):
@@ -212,11 +209,12 @@ class SamplingDesign(Design):
         """The given parameters, checked, and the defaults of the others."""
         for name, value in given.items():
             if name not in cls.options:
-                raise OptionError(
-                    name, value, f"is not a parameter of the design {_name_of(cls)}"
-                    f"{did_you_mean(name, list(cls.options))}",
-                    f"it has {', '.join(cls.options) or 'none'}",
-                )  # fmt: skip
+                own = next(known for known, one in _CLASSES.items() if one is cls)
+                fault = (
+                    f"is not a parameter of the design {own}{did_you_mean(name, list(cls.options))}"
+                )
+                remedy = f"it has {', '.join(cls.options) or 'none'}"
+                raise OptionError(name, value, fault, remedy)
             cls.options[name].check(name, value)
         return {name: option.default for name, option in cls.options.items()} | dict(given)
 
@@ -290,11 +288,7 @@ class PieceDesign(SamplingDesign):
     """
 
     documents = 1
-
-    @property
-    def skew_correction(self) -> bool:
-        """It was found to help."""
-        return True
+    skew_correction = True
 
     @property
     def longest(self) -> int:
@@ -389,10 +383,6 @@ def _load() -> None:
         import_module(f"assay.designs.{module.name}")
 
 
-def _name_of(wanted: type[SamplingDesign]) -> str:
-    return next(name for name, known in _CLASSES.items() if known is wanted)
-
-
 def design_names() -> dict[str, type[SamplingDesign]]:
     """The designs that samples can be drawn by, by name."""
     _load()
@@ -456,13 +446,12 @@ def design_of(line: str | Design) -> SamplingDesign:
 
 def choose_design(test_set: TestSet, design: str | Design, goal: str | None) -> SamplingDesign:
     """The design that is meant, fully spelt out; ``auto`` follows the goal and the table."""
-    if goal is not None and goal not in GOALS:
-        raise OptionError("goal", goal, "is not known", f"choose from {', '.join(GOALS)}")
+    if goal is not None:
+        need_known("goal", goal, list(GOALS))
     if str(design).lower() != "auto":
         if goal is not None:
-            raise OptionError(
-                "goal", goal, "is for the design auto", "leave it out, or leave the design to it"
-            )
+            remedy = "leave it out, or leave the design to it"
+            raise OptionError("goal", goal, "is for the design auto", remedy)
         return find_design(design)
     wanted = GOALS[goal or ("ranking" if len(test_set.systems) > 1 else "score")]
     known = design_names()
@@ -547,12 +536,10 @@ class Strata(NamedTuple):
         return Strata(self.number[inside], self.sizes, others + before)
 
 
-def collapsed_variance(
-    e: np.ndarray, drawn: np.ndarray, strata: Strata, least: int = 2
-) -> np.ndarray:
+def collapsed_variance(e: np.ndarray, drawn: np.ndarray, strata: Strata) -> np.ndarray:
     """Stratified sampling with few units per stratum: neighbouring strata are taken together.
 
-    Strata are collapsed in order until each group has ``least`` drawn units; sum over groups of
+    Strata are collapsed in order until each group has two drawn units; sum over groups of
     (N_g/N)^2 (1 - n_g/N_g) s_g^2 / n_g (Cochran 1977, section 5A.12). Too large rather than too
     small, by what the strata of a group differ.
 
@@ -568,7 +555,7 @@ def collapsed_variance(
     outside = np.zeros(shape) if strata.outside is None else np.tile(strata.outside, (shape[0], 1))
     foreign = (inside == 0) & (outside > 0)
     outside[foreign] = 0
-    group = _collapse(inside + outside, least)
+    group = _collapse(inside + outside)
     rows = np.repeat(np.arange(shape[0]), shape[1])
     total = _sums(rows, group.ravel(), np.where(foreign, 0, strata.sizes).ravel(), shape)
     zeros = _sums(rows, group.ravel(), outside.ravel(), shape)
@@ -591,17 +578,17 @@ def _sums(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tupl
     return flat.reshape(shape)
 
 
-def _collapse(counts: np.ndarray, least: int) -> np.ndarray:
+def _collapse(counts: np.ndarray) -> np.ndarray:
     """For every sample the group of each stratum: 0, 1, ... in the order of the strata."""
     if len(counts) == 1:  # the pairs of a matched sample ask for the same again and again
-        return _collapse_one(counts.tobytes(), least)
+        return _collapse_one(counts.tobytes())
     group = np.zeros(counts.shape, dtype=np.int64)
     number = np.zeros(len(counts), dtype=np.int64)
     held = np.zeros(len(counts))
     for position in range(counts.shape[1]):
         group[:, position] = number
         held += counts[:, position]
-        full = held >= least
+        full = held >= 2
         number += full
         held[full] = 0
     # What is left over at the end joins the last full group.
@@ -609,13 +596,13 @@ def _collapse(counts: np.ndarray, least: int) -> np.ndarray:
 
 
 @lru_cache(maxsize=16)
-def _collapse_one(counts: bytes, least: int) -> np.ndarray:
+def _collapse_one(counts: bytes) -> np.ndarray:
     """The same of one sample, its counts as the bytes of an array of floats."""
     groups, number, held = [], 0, 0.0
     for count in np.frombuffer(counts).tolist():
         groups.append(number)
         held += count
-        if held >= least:
+        if held >= 2:
             number, held = number + 1, 0.0
     group = np.minimum(np.array(groups, dtype=np.int64), max(number - 1, 0))[None, :]
     group.flags.writeable = False

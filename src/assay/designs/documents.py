@@ -105,10 +105,8 @@ class DocumentsPlan(DrawPlan):
     def eligible(self) -> np.ndarray:
         """The documents that may be drawn."""
         lengths = self.layout.lengths
-        keep = np.ones(len(lengths), dtype=bool)
-        if self.size_limit is not None:
-            keep = lengths <= self.size_limit
-        return np.flatnonzero(keep)
+        limit = np.inf if self.size_limit is None else self.size_limit
+        return np.flatnonzero(lengths <= limit)
 
     def probabilities(self) -> np.ndarray:
         """That of its document."""
@@ -157,17 +155,12 @@ class FixedSnippetsPlan(DrawPlan):
 
     def probabilities(self) -> np.ndarray:
         """That of its document times the share of the snippet's places that cover it."""
-        pi = (
-            self._by_length()
-            if self.longest_first
-            else arrival_probabilities(self.sizes, self.limits)
-        )
-        return np.concatenate(
-            [
-                chance * _window_shares(int(length), int(size))
-                for chance, length, size in zip(pi, self.layout.lengths, self.sizes, strict=True)
-            ]
-        )
+        if self.longest_first:
+            pi = self._by_length()
+        else:
+            pi = arrival_probabilities(self.sizes, self.limits)
+        rows = zip(pi, self.layout.lengths.tolist(), self.sizes.tolist(), strict=True)
+        return np.concatenate([chance * _window_shares(*row) for chance, *row in rows])
 
     def _by_length(self) -> np.ndarray:
         """Longest first: certain, except among documents of the length where the budget ends."""

@@ -20,10 +20,7 @@ class Interleaved(SamplingDesign, name="interleaved"):
     documents = 1
     rated_in_order = True
 
-    @property
-    def carries(self) -> tuple[str, ...]:
-        """The documents, which are its strata, with their sizes."""
-        return ("stratum", "stratum_start", "stratum_size")
+    carries = ("stratum", "stratum_start", "stratum_size")  # the documents, with their sizes
 
     def is_sample(self, count: int) -> bool:
         """Every beginning of the first draw, unless importance made groups of documents."""

@@ -9,7 +9,7 @@ import numpy as np
 import polars as pl
 
 from assay.designs.plan import Layout
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.errors import InputError, OptionError, need_known
 from assay.tables.tables import TestSet, places_in
 
 UNCONFIRMED_WEIGHT = 0.25
@@ -171,10 +171,12 @@ class Population:
     @cached_property
     def _varying(self) -> dict[str, np.ndarray]:
         """The metrics that tell segments apart, averaged over systems."""
-        means = {name: _mean_over_systems(self.test_set.matrix(name))
-                 for name in self.test_set.metrics}  # fmt: skip
-        return {name: values for name, values in means.items()
-                if np.isfinite(values).any() and np.nanstd(values) > 0}  # fmt: skip
+        found = {}
+        for name in self.test_set.metrics:
+            values = _mean_over_systems(self.test_set.matrix(name))
+            if np.isfinite(values).any() and np.nanstd(values) > 0:
+                found[name] = values
+        return found
 
     @cached_property
     def _metrics(self) -> tuple[np.ndarray, np.ndarray]:
@@ -203,12 +205,7 @@ class Population:
         if name is None:
             return None
         frame = self.test_set.frame
-        if name not in frame.columns:
-            raise OptionError(
-                "importance", name,
-                f"is not a column of the scores{did_you_mean(name, frame.columns)}",
-                f"choose one of {', '.join(frame.columns)}",
-            )  # fmt: skip
+        need_known("importance", name, frame.columns, "is not a column of the scores")
         if not frame[name].dtype.is_numeric():
             raise OptionError("importance", name, "is not numeric", "name a column of numbers")
         weights = _mean_over_systems(self.test_set.matrix(name))

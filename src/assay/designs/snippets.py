@@ -183,8 +183,8 @@ def _rounded(target: float) -> list[tuple[int, float]]:
 
 
 @dataclass(frozen=True)
-class CircularPlan(DrawPlan):
-    """Windows that wrap around the end of their document: pi = f exactly, n in every draw."""
+class _EvenPlan(DrawPlan):
+    """A window of every section, all segments equally likely."""
 
     contiguous: ClassVar[bool] = True
 
@@ -197,14 +197,18 @@ class CircularPlan(DrawPlan):
         """The share of the test set that is drawn."""
         return self.n / self.whole.population
 
+    def probabilities(self) -> np.ndarray:
+        """F for every segment."""
+        return np.full(self.whole.population, self.f)
+
+
+class CircularPlan(_EvenPlan):
+    """Windows that wrap around the end of their document: pi = f exactly, n in every draw."""
+
     @cached_property
     def layout(self) -> Layout:
         """The documents cut into sections whose windows are short enough."""
         return _short_windows(self.whole.lengths, self.f, self.max_snippet)
-
-    def probabilities(self) -> np.ndarray:
-        """F for every segment."""
-        return np.full(self.whole.population, self.f)
 
     def pair_probabilities(self, length: int) -> np.ndarray:
         """Probability that two segments at circular lag 0..L-1 of one section are both drawn."""
@@ -222,8 +226,7 @@ class CircularPlan(DrawPlan):
         return Draws(starts, stops)
 
 
-@dataclass(frozen=True)
-class TilesPlan(DrawPlan):
+class TilesPlan(_EvenPlan):
     """Every document is cut into m or m+1 tiles and one is drawn: pi = f exactly, for f <= 1/2.
 
     m = floor(1/f), and m tiles have probability p with p/m + (1-p)/(m+1) = f. The cut points of T
@@ -232,17 +235,6 @@ class TilesPlan(DrawPlan):
     so the W of all documents can be chosen together to keep the total close to n without touching
     any probability: along the length order, as for windows.
     """
-
-    contiguous: ClassVar[bool] = True
-
-    whole: Layout
-    n: int
-    max_snippet: int
-
-    @property
-    def f(self) -> float:
-        """The share of the test set that is drawn."""
-        return self.n / self.whole.population
 
     @cached_property
     def m(self) -> int:
@@ -258,10 +250,6 @@ class TilesPlan(DrawPlan):
     def layout(self) -> Layout:
         """The documents cut into sections whose tiles are short enough."""
         return short_sections(self.whole.lengths, self.m, self.max_snippet)
-
-    def probabilities(self) -> np.ndarray:
-        """F for every segment."""
-        return np.full(self.whole.population, self.f)
 
     def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
         """One window per section, empty where the tile is."""

@@ -12,10 +12,7 @@ class Census(SamplingDesign, name="census"):
     drawable = False
     everything = True
 
-    @property
-    def simple(self) -> bool:
-        """As good as one."""
-        return True
+    simple = True
 
 
 class AssumedRandom(SamplingDesign, name="assumed-random"):
@@ -24,10 +21,7 @@ class AssumedRandom(SamplingDesign, name="assumed-random"):
     sentence = "a choice that is taken to be a simple random sample"
     drawable = False
 
-    @property
-    def simple(self) -> bool:
-        """By assumption."""
-        return True
+    simple = True
 
 
 class AssumedDocuments(DocumentDesign, name="assumed-documents"):

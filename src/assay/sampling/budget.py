@@ -113,12 +113,9 @@ def divide_budget(
 
 
 def segments_for(
-    budget: Budget,
-    population: Population,
-    make: Callable[[int], DrawPlan],
-    *,
+    budget: Budget, population: Population, make: Callable[[int], DrawPlan], *,
     seconds_per_word: float | None = None,
-) -> int:
+) -> int:  # fmt: skip
     """How many segments a budget buys, at least 1.
 
     Words and minutes are those of all systems together, as expected under the plan that
@@ -147,7 +144,13 @@ def segments_for(
     def spent(n: int) -> float:
         plan = make(n)
         rating = float(plan.probabilities() @ costs)
-        return rating + READING_SHARE * _context_cost(plan, population, costs) if timed else rating
+        if not timed:
+            return rating
+        # What the context would cost if it were rated, on average over trial draws.
+        drawn = plan.draw(np.random.default_rng(0), TRIAL_DRAWS).masks(total)
+        return rating + READING_SHARE * float(
+            (context_mask(population.layout, drawn) @ costs).mean()
+        )
 
     if spent(1) > amount:
         raise OptionError(
@@ -159,12 +162,6 @@ def segments_for(
         middle = (low + high + 1) // 2
         low, high = (middle, high) if spent(middle) <= amount else (low, middle - 1)
     return low
-
-
-def _context_cost(plan: DrawPlan, population: Population, costs: np.ndarray) -> float:
-    """What the context would cost if it were rated, on average over trial draws."""
-    drawn = plan.draw(np.random.default_rng(0), TRIAL_DRAWS).masks(population.size)
-    return float((context_mask(population.layout, drawn) @ costs).mean())
 
 
 def context_mask(layout: Layout, drawn: np.ndarray) -> np.ndarray:

@@ -103,20 +103,15 @@ def next_segments(
     (1, None, 'docs-incr-human')
     """
     need_count("count", count, "segments")
-    method = _chosen_method(test_set, sample, method)
+    need_known("method", method, ("auto", *METHODS))
+    if method == "auto":
+        compare = len(test_set.systems) > 1 and sample is not None and sample.matched
+        method = "adaptive" if compare else "docs-incr-human"
     if method == "adaptive":
         return _adaptive(test_set, ratings, sample, count, budget)
     if budget is not None:
         raise OptionError("budget", budget, f"means nothing to {method}", "leave it out")
     return _incremental(test_set, ratings, sample, method, count, rng)
-
-
-def _chosen_method(test_set: TestSet, sample: Sample | None, method: str) -> str:
-    if method == "auto":
-        compare = len(test_set.systems) > 1 and sample is not None and sample.matched
-        return "adaptive" if compare else "docs-incr-human"
-    need_known("method", method, ("auto", *METHODS))
-    return method
 
 
 def _incremental(
@@ -307,10 +302,9 @@ def _progress(step: NextStep, sample: Sample, rated: int, total: int) -> list[No
 
 
 def _all_rated(sample: Sample | None) -> Note:
-    whole, remedy = ("test set", "") if sample is None else (
-        "sample", "; enlarge the sample to go on"
-    )  # fmt: skip
-    text = f"every segment of the {whole} is rated: nothing left to choose{remedy}"
+    text = "every segment of the test set is rated: nothing left to choose"
+    if sample is not None:
+        text = text.replace("test set", "sample") + "; enlarge the sample to go on"
     return Note("all-rated", text)
 
 
@@ -339,9 +333,8 @@ class NextStep(NamedTuple):
 
 
 def next_step(
-    scores: np.ndarray, present: np.ndarray, cluster: np.ndarray, population: np.ndarray, n: int,
-    *, first: float = FIRST_SHARE, close: float = CLOSE_Z,
-) -> NextStep:  # fmt: skip
+    scores: np.ndarray, present: np.ndarray, cluster: np.ndarray, population: np.ndarray, n: int
+) -> NextStep:
     """What to rate next, given the ratings so far.
 
     ``scores`` (NaN: not rated) and ``present`` are systems x segments in the order of rating,
@@ -355,17 +348,17 @@ def next_step(
         return none
     if (~np.isnan(scores)).sum() >= n * systems:
         return none._replace(phase="spent")
-    edge = min(int(np.ceil(first * n - 1e-9)), len(cluster))
+    edge = min(int(np.ceil(FIRST_SHARE * n - 1e-9)), len(cluster))
     while edge < len(cluster) and cluster[edge] == cluster[edge - 1]:
         edge += 1
     if missing[:, :edge].any():
         early = missing & (np.arange(len(cluster)) < edge)
         return none._replace(phase="first", outputs=early)
     rated = (~np.isnan(scores)).sum(axis=1)
-    chosen, pairs = still_open(z, rated, missing.any(axis=1), close)
+    chosen, pairs = still_open(z, rated, missing.any(axis=1), CLOSE_Z)
     if not chosen.any():
         return none
-    phase = "close" if np.abs(z[pairs]).min() < close else "surest"
+    phase = "close" if np.abs(z[pairs]).min() < CLOSE_Z else "surest"
     return NextStep(phase, missing & chosen[:, None], z, pairs)
 
 

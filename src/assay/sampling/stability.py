@@ -11,13 +11,12 @@ from dataclasses import dataclass, replace
 from itertools import product
 
 import numpy as np
-import polars as pl
 
 from assay.designs.base import SamplingDesign, choose_design
 from assay.designs.population import Population
 from assay.engine import Workers, run
 from assay.errors import InputError, OptionError, need_count
-from assay.results import Note, Result, plain, signature
+from assay.results import Note, Result, signature
 from assay.sampling.draw import budget_size
 from assay.sampling.summary import metric_scores
 from assay.sampling.trial import StabilityRecord, Trial, try_design
@@ -83,7 +82,7 @@ class PartStability:
 
 
 @dataclass(frozen=True, slots=True)
-class Stability(Result, kind="stability"):
+class Stability(Result, kind="stability", listing="designs"):
     """A table of designs, and each design on each test set."""
 
     designs: tuple[DesignStability, ...]
@@ -99,10 +98,6 @@ class Stability(Result, kind="stability"):
         """How these numbers came about, in one line."""
         names = "+".join(dict.fromkeys(item.design for item in self.designs))
         return signature("stability", names, metric=self.metric, draws=self.draws, seed=self.seed)
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row per design."""
-        return pl.DataFrame([plain(item) for item in self.designs], infer_schema_length=None)
 
 
 Budgets = int | str | Sequence[int | str] | Mapping[str, int | str]
@@ -233,7 +228,10 @@ def summarise_stability(
     need_count("runs", runs, "samples")
     listed = list(records)
     groups: dict[tuple[str, bool, str], list[StabilityRecord]] = {}
-    by_set = _one_budget_each(listed)
+    # Whether every test set has one budget, but not all the same.
+    pairs = {(record.name, record.budget) for record in listed}
+    names, budgets = ({pair[k] for pair in pairs} for k in (0, 1))
+    by_set = len(budgets) > 1 and len(names) == len(pairs)
     for record in listed:
         budget = "by test set" if by_set else record.budget
         groups.setdefault((record.design, record.matched, budget), []).append(record)
@@ -245,13 +243,6 @@ def summarise_stability(
             Note(note.code, f"{record.name}: {note}") for record in listed for note in record.notes
         )),
     )  # fmt: skip
-
-
-def _one_budget_each(records: list[StabilityRecord]) -> bool:
-    """Whether every test set has one budget, but not all the same."""
-    pairs = {(record.name, record.budget) for record in records}
-    names, budgets = ({pair[k] for pair in pairs} for k in (0, 1))
-    return len(budgets) > 1 and len(names) == len(pairs)
 
 
 def _design_row(records: list[StabilityRecord], budget: str, runs: int) -> DesignStability:

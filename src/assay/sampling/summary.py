@@ -139,13 +139,11 @@ def _watched(sample: Sample) -> list[Note]:
         return []  # a sample of somebody else's, of which no more is known
     if begins and sample.matched:
         return []
-    return [
-        Note(
-            "cannot-be-watched",
-            "part of this sample is not a sample, so its ratings cannot be watched (monitor);"
-            " to stop early, draw a matched sample by rounds, interleaved or segments",
-        )
-    ]
+    text = (
+        "part of this sample is not a sample, so its ratings cannot be watched (monitor); to stop"
+        " early, draw a matched sample by rounds, interleaved or segments"
+    )
+    return [Note("cannot-be-watched", text)]
 
 
 def _single(sample: Sample, layout: Layout) -> list[Note]:
@@ -162,15 +160,13 @@ def _single(sample: Sample, layout: Layout) -> list[Note]:
     single = float((sizes == 1).mean())
     if single <= MOSTLY or float(get["looks"]) <= FEWER_LOOKS or longer < 1.2 * sizes.mean():
         return []
-    return [
-        Note(
-            "single-segments",
-            f"raters will see single segments rather than passages ({single:.0%} of the pieces):"
-            f" so small do {get['looks']} planned looks cut the documents; with {FEWER_LOOKS}"
-            f" (design '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have {longer:.1f}"
-            f" segments instead of {sizes.mean():.1f}",
-        )
-    ]
+    text = (
+        f"raters will see single segments rather than passages ({single:.0%} of the pieces): so"
+        f" small do {get['looks']} planned looks cut the documents; with {FEWER_LOOKS} (design"
+        f" '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have {longer:.1f} segments instead of"
+        f" {sizes.mean():.1f}"
+    )
+    return [Note("single-segments", text)]
 
 
 def _predicted(
@@ -366,14 +362,9 @@ class DesignEffect:
 
 
 def design_effect(
-    scores: np.ndarray,
-    plan: DrawPlan,
-    n: int,
-    rng: np.random.Generator,
-    draws: int,
-    *,
+    scores: np.ndarray, plan: DrawPlan, n: int, rng: np.random.Generator, draws: int, *,
     weighted: bool = False,
-) -> DesignEffect:
+) -> DesignEffect:  # fmt: skip
     """Simulate the variance of every difference of two systems' sample means under a plan.
 
     ``scores`` is systems x segments. A simple random sample of n has the variance
@@ -394,11 +385,8 @@ def design_effect(
     full = prefix[-1] / population
     off = (gaps.mean(axis=0) - (full[i] - full[j]))[here]
     beyond = np.maximum(0.0, off**2 - gaps.var(axis=0, ddof=1)[here] / draws)
-    return DesignEffect(
-        ratio=float(ratios.mean()),
-        error=_ratio_error(gaps[:, here], random),
-        bias=float(np.sqrt(beyond / random).mean()),
-    )
+    bias = float(np.sqrt(beyond / random).mean())
+    return DesignEffect(float(ratios.mean()), _ratio_error(gaps[:, here], random), bias)
 
 
 def _sample_means(

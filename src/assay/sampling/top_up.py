@@ -28,6 +28,7 @@ from assay.designs.units import (
 )
 from assay.errors import InputError, OptionError
 from assay.sampling.draw import budget_size, sample_rows
+from assay.stats.intervals import smallest
 from assay.stats.random import Rng, seeded
 from assay.tables.tables import Design, Sample, TestSet, make_sample, places_in
 
@@ -70,7 +71,9 @@ def top_up(
             " scores"
         )
     wanted, added = _sizes(design, whole, budget)
-    generator, seed = _later(rng, len(design.sizes))
+    generator, seed = seeded(rng)
+    if seed is not None:  # independent of the first draw, even by the same seed
+        generator = np.random.default_rng([seed, len(design.sizes)])
     together = sample.matched and matched is not False
     frames = []
     for system in [None] if together else list(test_set.systems):
@@ -126,12 +129,6 @@ def _sizes(design: SamplingDesign, whole: Population, budget: int | str) -> tupl
     return wanted, 0 if _is_simple(design) else _added(whole, design, wanted)
 
 
-def _later(rng: Rng, part: int) -> tuple[np.random.Generator, int | None]:
-    """A generator for the draw number ``part``: independent of the first, even by the same seed."""
-    generator, seed = seeded(rng)
-    return (generator, None) if seed is None else (np.random.default_rng([seed, part]), seed)
-
-
 def _is_simple(design: SamplingDesign) -> bool:
     return design.simple and design.equal
 
@@ -172,13 +169,12 @@ def _enlarged(
 def _added(population: Population, design: SamplingDesign, wanted: int) -> int:
     """The size of a further draw whose union with the earlier ones comes closest to the target."""
     before = 1 - union_probabilities(population, design, list(design.sizes))
-    low, high = 1, population.size
-    while low < high:
-        middle = (low + high) // 2
-        pi = union_probabilities(population, design, [middle])
-        enough = float((1 - before * (1 - pi)).sum()) >= wanted - 0.5
-        low, high = (low, middle) if enough else (middle + 1, high)
-    return low
+
+    def enough(n: int) -> bool:
+        pi = union_probabilities(population, design, [n])
+        return float((1 - before * (1 - pi)).sum()) >= wanted - 0.5
+
+    return smallest(enough, population.size, low=1)
 
 
 def _without(drawn: Draws, taken: np.ndarray) -> Draws:

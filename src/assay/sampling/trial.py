@@ -79,7 +79,11 @@ def try_design(trial: Trial, rng: np.random.Generator) -> StabilityRecord:
     plan = trial.design.plan(trial.population, trial.n)
     prefix = prefix_sums(trial.scores)
     full = prefix[-1] / layout.population
-    z = _document_z(prefix, layout)
+    if len(layout.lengths) == 1:  # no clusters: every segment is one
+        z = difference_z(np.diff(prefix, axis=0), np.ones(layout.population))
+    else:
+        sums = window_sums(prefix, layout.starts, layout.starts + layout.lengths)
+        z = difference_z(sums, layout.lengths)
     i, j = np.triu_indices(len(full), 1)
     significant = np.abs(z[i, j]) > normal_quantile(LEVEL)
     clusters = _clusters(z)
@@ -108,13 +112,6 @@ def _blocks(trial: Trial, plan: DrawPlan, layout: Layout) -> list[int]:
     return [size] * whole + ([rest] if rest else [])
 
 
-def _document_z(prefix: np.ndarray, layout: Layout) -> np.ndarray:
-    if len(layout.lengths) == 1:  # no clusters: every segment is one
-        return difference_z(np.diff(prefix, axis=0), np.ones(layout.population))
-    sums = window_sums(prefix, layout.starts, layout.starts + layout.lengths)
-    return difference_z(sums, layout.lengths)
-
-
 def _clusters(z: np.ndarray) -> np.ndarray:
     return cluster_numbers(*rank_ranges(z > normal_quantile(LEVEL)))
 
@@ -129,7 +126,11 @@ def _block(
     if trial.matched:
         drawn = plan.draw(rng, draws * trial.candidates)
         if trial.candidates > 1:
-            drawn = _best_of(drawn, prefix, full, trial.candidates)
+            # Of so many samples each, the one with the fewest discordant pairs.
+            wrong = discordant(_means(prefix, drawn), full).sum(axis=1)
+            best = wrong.reshape(-1, trial.candidates).argmin(axis=1)
+            best += np.arange(draws) * trial.candidates
+            drawn = Draws(drawn.starts[best], drawn.stops[best])
         samples = [drawn]
         if plan.contiguous:
             sums = window_sums(prefix, drawn.starts, drawn.stops)
@@ -184,13 +185,6 @@ def _unmatched_z(prefix: np.ndarray, samples: list[Draws], means: np.ndarray) ->
         variances[:, s] = square * clusters / (clusters - 1) / np.maximum(drawn.sizes, 1) ** 2
     stderr = np.sqrt(variances[:, :, None] + variances[:, None, :])
     return safe_z(means[:, :, None] - means[:, None, :], stderr)
-
-
-def _best_of(drawn: Draws, prefix: np.ndarray, full: np.ndarray, candidates: int) -> Draws:
-    """Of every ``candidates`` samples, the one with the fewest discordant pairs."""
-    wrong = discordant(_means(prefix, drawn), full).sum(axis=1).reshape(-1, candidates)
-    best = np.arange(len(wrong)) * candidates + wrong.argmin(axis=1)
-    return Draws(drawn.starts[best], drawn.stops[best])
 
 
 def _length_shares(layout: Layout, drawn: Draws) -> np.ndarray:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assay.effort.results import EditorEffort, Effort, SystemEffort
 from assay.effort.verdict import Verdict, less_and_more
 from assay.results import p_value, percent, plural
-from assay.views.figures import ACCENT, INK, TONES, new_figure, tidy
+from assay.views.figures import ACCENT, INK, TONES, legend, new_figure, tidy
 from assay.views.section import Bar, Block, Figure, Section, Table, against, table, with_bars
 
 if TYPE_CHECKING:
@@ -399,10 +399,9 @@ def draw_effort(result: Effort) -> Drawing:
             ):  # fmt: skip
                 axes.plot([low, high], [row, row], color=ACCENT, linewidth=width)
             axes.plot(level.mean, row, "o", color=INK, markersize=5)
-        axes.set_title(measure, fontsize=10, color=INK, loc="left")
-        axes.set_xlabel(unit.replace(", ", ",\n"), color=INK, fontsize=8)
         axes.set_ylim(-0.6, len(systems) - 0.4)
-        tidy(axes, grid="x")
+        tidy(axes, grid="x", title=measure)
+        axes.set_xlabel(unit.replace(", ", ",\n"), color=INK, fontsize=8)
     names = [item.system for item in reversed(systems)]
     panels[0].set_yticks(range(len(systems)), names, parse_math=False)  # a name may have a $
     return figure
@@ -428,9 +427,8 @@ def draw_effort_by_editor(
     for number, system in enumerate(systems):
         axes.bar(0, 0, color=_colour(number), label=_literal(system))
     axes.set_xticks(range(len(editors)), editors, parse_math=False)
-    axes.set_ylabel(label, color=INK)
-    figure.legend(loc="outside upper center", ncols=min(6, len(systems)), frameon=False)
-    tidy(axes, grid="y")
+    tidy(axes, grid="y", y=label)
+    legend(figure, min(6, len(systems)))
     return figure
 
 
@@ -452,9 +450,8 @@ def draw_aggregate(parts: Mapping[str, Mapping[str, float | None]]) -> Drawing:
     for number, measure in enumerate(measures):
         axes.bar(0, 0, color=_colour(number), label=_literal(measure))
     axes.set_xticks(range(len(parts)), list(parts), parse_math=False)
-    axes.set_ylabel("effort, sum of ratios to the mean", color=INK)
-    figure.legend(loc="outside upper center", ncols=len(measures), frameon=False)
-    tidy(axes, grid="y")
+    tidy(axes, grid="y", y="effort, sum of ratios to the mean")
+    legend(figure, len(measures))
     return figure
 
 
@@ -468,8 +465,7 @@ def draw_averages(rows: Mapping[str, Sequence[float]], *, interval: str) -> Draw
     axes.axvline(1.0, color=INK, linewidth=0.8, linestyle=":")
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.set_yticks(range(len(rows)), list(reversed(list(rows))), parse_math=False)
-    axes.set_xlabel(f"effort, mean of ratios to the mean, with {interval}", color=INK)
-    tidy(axes, grid="x")
+    tidy(axes, grid="x", x=f"effort, mean of ratios to the mean, with {interval}")
     return figure
 
 

@@ -116,8 +116,17 @@ def test_a_link_becomes_a_cookie_and_leaves_the_address(
     assert client.post("/api/next", json={}).status_code == 403, "without the pages' own header"
     headers = {"X-Assay": "1"}
     assert client.post("/api/next", json={}, headers=headers).json()["state"] == "task"
-    for forged in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://elsewhere.example"}):
-        assert client.post("/api/next", json={}, headers=headers | forged).status_code == 403
+    for forged in (
+        {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "null"},
+        {"Origin": "https://elsewhere.example"}, {"Origin": f"{served.url}0"},
+        {"Origin": "http://[not-an-address"}, {"Origin": ""},
+    ):  # fmt: skip
+        reply = client.post("/api/next", json={}, headers=headers | forged)
+        assert reply.status_code == 403, forged
+        assert "browser" in reply.json()["error"]
+    for known in ("Basic bmFtZTp3b3Jk", "Bearer", "Negotiate x"):  # browsers add these themselves
+        reply = client.post("/api/next", json={}, headers={"Authorization": known})
+        assert reply.status_code == 403, known
     client.cookies.clear()
     assert client.get(f"/r/{FORGED}").status_code == 401
     assert client.get("/rate").status_code == 401
@@ -125,6 +134,13 @@ def test_a_link_becomes_a_cookie_and_leaves_the_address(
     assert client.get(f"/r/{tokens['owner']}").headers["location"] == f"/c/{slug}"
     assert client.get("/").headers["location"] == f"/c/{slug}"
     client.cookies.clear()
+
+
+def test_another_method_is_told_which_there_are(client: httpx.Client) -> None:
+    for method, path, there in (("GET", "/api/next", "POST"), ("PATCH", "/rate", "GET")):
+        reply = client.request(method, path, json={}, headers={"X-Assay": "1"})
+        assert (reply.status_code, reply.headers["allow"]) == (405, there)
+        assert reply.json()["error"] == "this address is asked in another way"
 
 
 def test_headers_are_on_every_reply(client: httpx.Client) -> None:

@@ -11,7 +11,16 @@ from typing import Any
 import polars as pl
 from sqlalchemy import Connection, Row, Select, select
 
-from assay.campaign.records import Answer, Collected, Judged, LookSeen, Span, Stored, Timing
+from assay.campaign.records import (
+    FORMS,
+    Answer,
+    Collected,
+    Judged,
+    LookSeen,
+    Span,
+    Stored,
+    Timing,
+)
 from assay.campaign.store import schema as s
 from assay.campaign.store.reader import newest, raters_status
 from assay.campaign.store.tally import Tally
@@ -33,7 +42,27 @@ def read_collected(
     )
     with tally.now(db) as counts:
         raters = tuple(plain(one) for one in raters_status(db, rules, counts))
-    return replace(found, raters=raters, events=events)
+    return replace(found, raters=raters, events=events, forms=tuple(_forms(db)))
+
+
+def _forms(db: Connection) -> Iterator[dict[str, Any]]:
+    """What raters said of themselves, of those who are not left out."""
+    rows = db.execute(
+        select(s.rater.c.name, s.task.c.kind, s.task.c.body, s.answer, s.sent.c.at)
+        .select_from(s.answer)
+        .join(s.sent, s.sent.c.id == s.answer.c.sent)
+        .join(s.lease, s.lease.c.id == s.sent.c.lease)
+        .join(s.task, s.task.c.id == s.lease.c.task)
+        .join(s.rater, s.rater.c.id == s.lease.c.rater)
+        .where(s.task.c.kind.in_(FORMS), s.rater.c.state == "active", s.sent.c.id.in_(newest()))
+        .order_by(s.answer.c.id)
+    )
+    for row in rows:
+        question = row.body["questions"][row.place]["text"]
+        yield {
+            "rater": row.name, "form": row.kind, "question": question, "answer": row.comment,
+            "at": row.at,
+        }  # fmt: skip
 
 
 def read_answers(db: Connection, seen: LookSeen | None = None) -> Collected:

@@ -11,7 +11,8 @@ from typing import Any
 from sqlalchemy import Insert, bindparam, delete, func, insert, select, update
 
 from assay._version import __version__
-from assay.campaign.records import Answer, InvalidAnswerError, NotNowError
+from assay.campaign.protocols.forms import check_form
+from assay.campaign.records import FORMS, Answer, InvalidAnswerError, NotNowError
 from assay.campaign.store import schema as s
 from assay.campaign.store.units.base import WHICH, Record, Unit
 from assay.campaign.store.units.judging import judge
@@ -71,7 +72,10 @@ def send(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) ->
         return dict(before.reply)
     paused = _need_open_campaign(unit) == "paused"
     view = read_view(unit.db, lease, unit.rules)
-    checked = unit.rules.protocol.check(answers, view.shown, screen)
+    if view.shown.questions:
+        checked = check_form(answers, view.shown)
+    else:
+        checked = unit.rules.protocol.check(answers, view.shown, screen)
     revision = unit.count(LAST_REVISION, lease=lease_id, screen=screen) + 1
     late = paused or _is_late(unit, lease, revision)
     lease = _progress(unit, rater, lease, timing, screen)
@@ -183,10 +187,11 @@ def _progress(
         have = {row.screen for row in unit.all(SENT_SCREENS, lease=lease.id)} | {screen}
         if len(have) < lease.screens:
             return lease
-    number = rater.done + 1
+    number = None if lease.reason in FORMS else rater.done + 1
     copy = lease.copy if lease.state == "open" else unit.free_copy(lease.task)
     state = "done" if copy is not None else "extra"
-    unit.db.execute(SET_DONE, {"which": rater.id, "number": number})
+    if number is not None:
+        unit.db.execute(SET_DONE, {"which": rater.id, "number": number})
     return unit.set_lease(
         lease, f"rater {rater.id}", state=state, closed=unit.now, number=number,
         copy=lease.copy if copy is None else copy,

@@ -185,10 +185,10 @@ def expire(unit: Unit) -> int:
 
 def choose(unit: Unit, rater: Record) -> Record | None:
     """The task that a rater gets."""
-    if _has_enough(unit, rater):
-        return None
     kinds, who = unit.rules.kinds, {"rater": rater.id}
-    for kind in ("tutorial", "qualify"):
+    if _has_enough(unit, rater):
+        return unit.one(FREE, kind="after", **who) if "after" in kinds else None
+    for kind in ("before", "tutorial", "qualify"):
         found = unit.one(FREE, kind=kind, **who) if kind in kinds else None
         if found is not None:
             return found
@@ -202,6 +202,8 @@ def choose(unit: Unit, rater: Record) -> Record | None:
     found = again if again is not None else new
     if found is None and due:
         found = unit.one(AGAIN_AT_END, done=rater.done, kinds=due, **who)
+    if found is None and "after" in kinds and not may_come(unit, rater):
+        found = unit.one(FREE, kind="after", **who)
     return found
 
 
