@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
-from scipy import special
+import scipy  # its parts are loaded when first used: they are slow to load
 from threadpoolctl import threadpool_limits
 
 from assay.effort.model import (
@@ -270,7 +270,7 @@ def _difference(
     # What lies between editors loses its share of freedom as what lies within them does.
     share = 1.0 if model.document_degrees else model.without_degrees / model.degrees
     freedom = np.maximum(degrees * share, 1.0)
-    half = special.stdtrit(freedom, (1 + level) / 2) * model.without_stderr[:, *pair]
+    half = scipy.special.stdtrit(freedom, (1 + level) / 2) * model.without_stderr[:, *pair]
     turning = ~np.isnan(without) & ((np.abs(without) > half) != decided)
     # Where several editors turn the sign, nobody in particular does: it is just undetermined.
     reversing = without * value < 0

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.pay import UNPAID, Costs
 from assay.stats.intervals import POWER, chance_to_decide, shrunk_gap, smallest
@@ -56,7 +56,7 @@ def signed_z(p: np.ndarray) -> np.ndarray:
     >>> signed_z(np.array([[0.5, 0.0228], [0.9772, 0.5]])).round(1).tolist()
     [[0.0, 2.0], [-2.0, 0.0]]
     """
-    ahead = special.ndtri(np.clip(p, 1e-300, 1 - 1e-16))
+    ahead = scipy.special.ndtri(np.clip(p, 1e-300, 1 - 1e-16))
     return np.asarray((ahead.T - ahead) / 2)
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
-from scipy.sparse.csgraph import connected_components
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.errors import InputError, OptionError
 from assay.results import Note
@@ -367,7 +367,7 @@ def _need_wins(counts: Counts, counted: np.ndarray, number: int, method: str) ->
 
 def need_connected(systems: tuple[str, ...], met: np.ndarray) -> None:
     """Refuse groups of systems that no chain of comparisons connects."""
-    total, group = connected_components(met, directed=False)
+    total, group = scipy.sparse.csgraph.connected_components(met, directed=False)
     if total == 1:
         return
     members = [np.flatnonzero(group == k).tolist() for k in range(total)]
