@@ -143,7 +143,13 @@ class Command(TyperCommand):
             from assay.cli.project import keep, say_taken
 
             say_taken(self, ctx, ctx.obj)
-            done = super().invoke(ctx)
+            try:
+                done = super().invoke(ctx)
+            except (BrokenPipeError, SystemExit) as error:
+                # Whoever reads has enough; rich leaves by itself then. The files are written.
+                if isinstance(error.__context__ or error, BrokenPipeError):
+                    keep(ctx, ctx.obj)
+                raise
             keep(ctx, ctx.obj)
             return done
         except InputError as error:

@@ -111,15 +111,16 @@ def campaign_command(
             raise
         result = plan_campaign(count, population, **options)  # refused, too, if it is an option
         note(f"these ratings are too few to plan by: {error}")
-    deliver(result, save, json)
-    if result.needed is None:
-        return
-    if context.obj is not None and own:
+    kept = ""
+    if result.needed is not None and context.obj is not None and own:
         from assay.cli.project import keep_plan
 
-        typed = None if _is_taken(context, "pay") else pay
-        note(keep_plan(context.obj, result, typed))
-    elif scores is not None and not json:
+        # Before it is shown: whoever reads may have enough of it half-way.
+        kept = keep_plan(context.obj, result, None if _is_taken(context, "pay") else pay)
+    deliver(result, save, json)
+    if kept:
+        note(kept)
+    elif result.needed is not None and scores is not None and not json:
         say(f"next: assay sample {scores} --budget {result.needed}")
 
 

@@ -311,6 +311,20 @@ def test_places_that_hold_no_campaign(tmp_path: Path) -> None:
         open_campaign("mysql://localhost/x")
 
 
+@pytest.mark.parametrize("write", [True, False])
+def test_a_damaged_file_is_refused_with_a_remedy(tmp_path: Path, write: bool) -> None:
+    make(tmp_path)
+    file = tmp_path / "campaign.db"
+    whole = file.read_bytes()
+    pages = range(2 * 4096, len(whole), 4096)
+    damaged = bytearray(whole)
+    for place in pages:
+        damaged[place : place + 200] = b"\xfe" * 200
+    file.write_bytes(damaged)
+    with pytest.raises(InputError, match="malformed.*put back a backup"):
+        open_campaign(tmp_path, write=write)
+
+
 def test_a_folder_on_the_network_is_refused(tmp_path: Path) -> None:
     mounts = f"server:/x / ext4 rw 0 0\nserver:/y {tmp_path} nfs4 rw 0 0\n"
     with pytest.raises(InputError, match="network file system"):

@@ -126,6 +126,14 @@ def test_nothing_is_handed_out_before_the_start_or_after_the_end(tmp_path: Path)
         assert campaign.next(link)["state"] == "done"
         with pytest.raises(NotNowError, match="closed"):
             campaign.send(link, task["lease"], 1, body(task, 1))
+        for change in (
+            lambda: campaign.beat(link, task["lease"]),
+            lambda: campaign.decline(link, task["lease"], "other"),
+            lambda: campaign.problem(link, task["lease"], "too late"),
+            lambda: campaign.draft(link, task["lease"], 1, {}),
+        ):
+            with pytest.raises(NotNowError, match="closed"):
+                change()
         with pytest.raises(NotNowError, match="cannot be opened"):
             campaign.open("owner")
 

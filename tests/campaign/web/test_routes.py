@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi.routing import APIRoute
+from sqlalchemy import create_engine
 from tests.campaign.served import Served, make, serving
 
 from assay.campaign.web.limits import MOST_KEPT, Limit
@@ -338,6 +339,23 @@ def test_an_unknown_failure_is_503(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "retry-after" in reply.headers
     assert "content-security-policy" in reply.headers
     assert "division" not in reply.text
+
+
+def test_where_the_database_is_stays_with_whoever_runs_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serving(*make(tmp_path, "esa")) as served:
+        lost = create_engine("postgresql+psycopg://hidden-user@127.0.0.1:1/hidden-name")
+        own = bearer(served.tokens, "rater-1")
+        assert httpx.get(f"{served.url}/api/mine", headers=own).is_success
+        monkeypatch.setattr(served.campaign._store, "readers", lost)
+        reply = httpx.get(f"{served.url}/api/mine", headers=own)
+        monkeypatch.undo()
+    assert reply.status_code == 503
+    assert "127.0.0.1" not in reply.text
+    assert "hidden" not in reply.text
+    reasons = [getattr(record, "fields", {}).get("reason", "") for record in caplog.records]
+    assert any("127.0.0.1" in reason for reason in reasons)
 
 
 def test_whoever_has_the_join_link_agrees_and_becomes_a_rater(tmp_path: Path) -> None:

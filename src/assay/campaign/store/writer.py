@@ -202,10 +202,10 @@ class PooledWriter:
         raise UnavailableError("the database does not answer; what you sent is not stored")
 
 
-def say_why(error: Exception | None) -> None:
-    """Tell who runs the server why nothing can be written; what was sent is not in it."""
+def say_why(error: Exception | None, what: str = "nothing can be written") -> None:
+    """Tell who runs the server what cannot be done and why; what was sent is not in it."""
     reason = first_line(error) if isinstance(error, DBAPIError) else ""
-    log.error("nothing can be written", extra={"fields": {
+    log.error(what, extra={"fields": {
         "kind": type(error).__name__, "reason": reason
     }})  # fmt: skip
 

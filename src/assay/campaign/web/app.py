@@ -48,7 +48,9 @@ async def _campaign_refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, CampaignError)
     if isinstance(error, InvalidAnswerError):
         return _faulty(error)
-    sentence = SENTENCES[404] if error.status == 404 else str(error)
+    # What a database says of itself, such as where it is, is for whoever runs the server.
+    told = error.status != 404 and error.__cause__ is None
+    sentence = str(error) if told else SENTENCES[error.status]
     back = error.address if isinstance(error, NotNowError) else None
     return refused(error.status, sentence, **({"address": back} if back else {}))
 

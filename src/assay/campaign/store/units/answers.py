@@ -12,7 +12,7 @@ from sqlalchemy import Insert, bindparam, delete, func, insert, select, update
 
 from assay._version import __version__
 from assay.campaign.protocols.forms import check_form
-from assay.campaign.records import FORMS, Answer, InvalidAnswerError, NotNowError
+from assay.campaign.records import FORMS, Answer, InvalidAnswerError
 from assay.campaign.store import schema as s
 from assay.campaign.store.units.base import WHICH, Record, Unit
 from assay.campaign.store.units.judging import judge
@@ -48,7 +48,7 @@ def draft(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) -
     _need_screen(lease, screen)
     if not isinstance(body, Mapping):
         raise InvalidAnswerError([("", "send an object")])
-    _need_open_campaign(unit)
+    unit.need_running()
     unit.db.execute(DROP_DRAFT, {"of": lease_id, "on": screen})
     unit.db.execute(insert(s.draft), {
         "lease": lease_id, "screen": screen, "body": dict(body), "at": unit.now,
@@ -70,7 +70,7 @@ def send(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) ->
         if before.screen != screen:
             raise InvalidAnswerError([("key", "was used for another screen; draw a new one")])
         return dict(before.reply)
-    paused = _need_open_campaign(unit) == "paused"
+    paused = unit.need_running() == "paused"
     view = read_view(unit.db, lease, unit.rules)
     if view.shown.questions:
         checked = check_form(answers, view.shown)
@@ -103,16 +103,6 @@ def _need_screen(lease: Record, screen: object) -> None:
     whole = isinstance(screen, int) and not isinstance(screen, bool)
     if not whole or not 0 <= screen < lease.screens:  # type: ignore[operator]
         raise InvalidAnswerError([("screen", f"the task has the screens 0 to {lease.screens - 1}")])
-
-
-def _need_open_campaign(unit: Unit) -> str:
-    """The state of the campaign, in which something may be sent."""
-    state = unit.state
-    if state == "closed":
-        raise NotNowError("the campaign is closed and takes no more answers; keep your text")
-    if state == "draft":
-        raise NotNowError("the campaign has not begun yet; try again later")
-    return state
 
 
 def _parts(body: object) -> tuple[str, dict[str, Any], object]:

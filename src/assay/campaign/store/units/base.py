@@ -95,6 +95,15 @@ class Unit:
         """The state of the campaign."""
         return str(self.db.execute(CAMPAIGN_STATE).scalar_one())
 
+    def need_running(self) -> str:
+        """The state of the campaign, in which something may be sent."""
+        state = self.state
+        if state == "closed":
+            raise NotNowError("the campaign is closed and takes no more answers; keep your text")
+        if state == "draft":
+            raise NotNowError("the campaign has not begun yet; try again later")
+        return state
+
     def rater(self, number: int) -> Record:
         """A rater, theirs alone until the transaction ends; refused if they were left out."""
         found = self.one(RATER, which=number)

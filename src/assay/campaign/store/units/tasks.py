@@ -320,6 +320,7 @@ def beat(unit: Unit, rater_id: int, lease_id: str) -> dict[str, Any]:
     """Hold an open task for longer: somebody is working on it."""
     unit.rater(rater_id)
     lease = unit.lease(rater_id, lease_id)
+    unit.need_running()
     until = lease.until
     if lease.state == "open":
         until = _hold(unit, lease)
@@ -330,6 +331,7 @@ def decline(unit: Unit, rater_id: int, lease_id: str, reason: str) -> None:
     """Give a task back with a reason; somebody else gets it."""
     unit.rater(rater_id)
     lease = unit.lease(rater_id, lease_id)
+    unit.need_running()
     _need_words("reason", reason)
     if lease.state == "declined":
         return
@@ -349,6 +351,7 @@ def problem(unit: Unit, rater_id: int, lease_id: str, text: str) -> None:
     """Something is wrong with what is shown; the owner reads it."""
     unit.rater(rater_id)
     lease = unit.lease(rater_id, lease_id)
+    unit.need_running()
     _need_words("text", text)
     unit.note(f"rater {rater_id}", "problem", lease.task, lease=lease_id, text=text)
 
