@@ -64,7 +64,7 @@ def test_what_amounts_buy() -> None:
         parse_pay("18 EUR per hour").ratings(parse_amount("300 EUR"))
     with pytest.raises(InputError, match="how long a rating takes is not known"):
         UNPAID.ratings(parse_amount("3 h"))
-    with pytest.raises(OptionError, match="buys no end"):
+    with pytest.raises(OptionError, match="buys unlimited"):
         parse_pay("0 EUR per rating").ratings(parse_amount("300 EUR"))
 
 

@@ -98,7 +98,7 @@ class Costs:
                 f" `pay` such as '{example}'"
             )
         if not price > 0:
-            raise OptionError("pay", "0", "buys no end of ratings", "give a price, or a number")
+            raise OptionError("pay", "0", "buys unlimited ratings", "give a price, or a number")
         if self.currency is not None and _code(amount.unit) != _code(self.currency):
             raise OptionError(
                 argument, amount.text, f"is not in {self.currency}, as the pay is",

@@ -367,7 +367,7 @@ def test_out_of_reach_with_raters(world: World) -> None:
     plan = plan_ratings(pilot=pilot_of(world, 30, 10), half_width=0.05)
     assert plan.needed is None
     assert has_note(plan.notes, "out-of-reach")
-    assert "with one rater more per output" in " ".join(plan.notes)
+    assert "with one more rater per output" in " ".join(plan.notes)
     assert "are out of reach with 1.3" in section_of(plan).lead
 
 

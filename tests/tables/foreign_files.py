@@ -135,7 +135,7 @@ def headers_in_chinese(folder: Path) -> Made:
 @made
 def a_title_above(folder: Path) -> Made:
     made = workbook(folder / "x.xlsx", S=[("Evaluation, May 2024",), (), NAMES, *LONG])
-    return Made(made.files, TRUTH, says="above them stands: Evaluation, May 2024")
+    return Made(made.files, TRUTH, says="above them: Evaluation, May 2024")
 
 
 @made
@@ -473,7 +473,7 @@ def a_name_in_several_spellings(folder: Path) -> Made:
     rows = [(seg, system.lower() if k % 9 == 0 else system, *row)
             for k, (seg, system, *row) in enumerate(LONG)]  # fmt: skip
     made = text_file(folder / "x.csv", ["segment", "system", "rater", "score"], rows)
-    return Made(made.files, asks="'deepl' and 'DeepL' differ in capitals or spaces alone")
+    return Made(made.files, asks="'deepl' and 'DeepL' differ only in capitals or spaces")
 
 
 @made

@@ -133,7 +133,9 @@ def read_plan(
     settings, base = _read_settings(plan, given, columns, origin)
     design = None if kits is None else read_result(kits)
     if design is not None and not isinstance(design, KitDesign):
-        raise OptionError("kits", kits, "is no design of kits", "save one with assay kits design")
+        raise OptionError(
+            "kits", kits, "is not a design of kits", "save one with assay kits design"
+        )
     return read_material(settings, base, kits=design, source=str(plan), origin=origin), base
 
 

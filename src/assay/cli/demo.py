@@ -22,6 +22,10 @@ if TYPE_CHECKING:
 
 
 TITLE = "A simulated campaign"
+FILES = (
+    "scores.tsv", "sample.tsv", "ratings.tsv", "judgments.tsv", "edits.tsv", "stability.json",
+    "sample.json", "raters.json", "estimates.json", "ranking.json", "effort.json", "report.html",
+)  # fmt: skip
 MADE = ".assay-demo"
 """The file with the digest of everything that a demo wrote, as sha256sum writes it."""
 BUDGET, JUDGMENTS = "20%", 3000
@@ -42,17 +46,15 @@ def demo(*, output: Path = Path("demo"), seed: int = 1, json: bool = False) -> N
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{output}: no folder can be made there ({error.strerror})") from None
+    _refuse_foreign(output)
     page = output / "report.html"
     run = _run(as_rng(seed), seed)
-    files = [f"{name}.tsv" for name in run.tables] + [f"{name}.json" for name in run.results]
-    files.append(page.name)
-    _refuse_foreign(output, files)
     for name, table in run.tables.items():
         table.write(output / f"{name}.tsv")
     for name, result in run.results.items():
         save_json(result.to_dict(), output / f"{name}.json")
     write_report(list(run.results.values()), page, title=TITLE)
-    made = "".join(f"{_digest(output / name)}  {name}\n" for name in files)
+    made = "".join(f"{_digest(output / name)}  {name}\n" for name in FILES)
     write_bytes(output / MADE, made.encode())
     found, estimates = run.results, run.results["estimates"]
     if json:
@@ -69,11 +71,11 @@ def demo(*, output: Path = Path("demo"), seed: int = 1, json: bool = False) -> N
     say(f"report: {page}")
 
 
-def _refuse_foreign(folder: Path, files: list[str]) -> None:
+def _refuse_foreign(folder: Path) -> None:
     """Refuse to write over a file that is not as a demo left it."""
     listed = folder / MADE
     made = listed.read_text("utf-8", errors="replace").splitlines() if listed.is_file() else []
-    for name in files:
+    for name in FILES:
         path = folder / name
         if path.exists() and f"{_digest(path)}  {name}" not in made:
             raise InputError(f"{path} is there, and not as a demo wrote it; name another folder")

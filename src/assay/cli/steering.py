@@ -97,11 +97,11 @@ def _turn(name: str, said: str, more: str = "") -> None:
 
 _turn("open", "Let raters begin.")
 _turn(
-    "pause", "Hand out no tasks for now; what raters have open they may send.",
+    "pause", "Hand out no new tasks; what raters have open they may still send.",
     ' --reason "new guidelines"',
 )  # fmt: skip
 _turn("resume", "Go on after a pause.")
-_turn("close", "End a campaign for good: no answer is taken any more.")
+_turn("close", "End a campaign for good: no more answers are taken.")
 
 
 @campaign.command("exclude")

@@ -358,7 +358,7 @@ def _known_raters(
     notes = []
     if not overlapping:
         who = "one rater has answered" if number == 1 else "no output has two raters"
-        text = f"{who}: how far raters differ is not known, so verdicts hold for these answers"
+        text = f"{who}, so how much raters differ is unknown and verdicts hold for these answers"
         notes.append(Note("no-overlap", text))
     notes += [
         Note("rater-stands-out", f"{item.rater} stands out: {'; '.join(item.reasons)}")
@@ -427,7 +427,7 @@ def _next(
     if estimates is not None and pairs.undecided and pairs.undecided[0].ratings is not None:
         first = pairs.undecided[0]
         lines.append(
-            f"to decide {first.left} and {first.right}, about"
+            f"to decide between {first.left} and {first.right}, about"
             f" {pay.counted(first.ratings or 0)}, with 80% probability"
         )
     elif estimates is not None and pairs.open:

@@ -102,8 +102,8 @@ def check_names(frame: pl.DataFrame, human: str | None) -> Names:
     both = frame.group_by("editor", "doc", maintain_order=True).agg(pl.col("system").n_unique())
     for row in both.filter(pl.col("system") > 1).iter_rows(named=True):
         raise InputError(
-            f"editor '{row['editor']}' edited document '{row['doc']}' from {row['system']} systems:"
-            " the second time is not like the first; keep one of them"
+            f"editor '{row['editor']}' edited document '{row['doc']}' from {row['system']}"
+            " systems: the second time differs from the first; keep one of them"
         )
     return names
 

@@ -218,8 +218,9 @@ def next_steps(
     like = f"{what} with kits like these" if what == "editors" else f"{what} like these"
     spent = _spent(more, hours, rate, currency) if what == "editors" else ""
     return (
-        f"to decide {names} by {item.measure} ({p_value(item.p)}): about {more} more {like}{spent},"
-        f" {now + more} in all, find such a difference with {POWER:.0%} probability",
+        f"to decide between {names} by {item.measure} ({p_value(item.p)}): about {more} more"
+        f" {like}{spent}, {now + more} in all, find such a difference with {POWER:.0%}"
+        " probability",
     )
 
 

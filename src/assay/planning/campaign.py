@@ -181,8 +181,8 @@ def _shared(overlap: float, per_output: int, raters: int | None) -> tuple[float,
     if per_output > 1 or not overlap:
         return 0.0, []
     text = (
-        "with one rater nothing tells how far raters differ: what is found holds for this rater,"
-        " and other raters may say otherwise; a second one for 10% of the tasks would tell"
+        "one rater cannot show how much raters differ: results hold for this rater, and others"
+        " may disagree; a second rater for 10% of the tasks would show it"
     )
     return 0.0, [Note("no-overlap", text)]
 
@@ -228,8 +228,8 @@ def _spreads(
         if known.raters is None:
             notes.append(Note(
                 "raters-typical",
-                "no output of the pilot is rated twice, so what raters differ by is taken from"
-                " published campaigns",
+                "no output of the pilot is rated twice, so differences between raters are taken"
+                " from published campaigns",
             ))  # fmt: skip
     return _Spreads(
         found[0], found[1] if several else None, seconds, tuple(dict.fromkeys(notes)),

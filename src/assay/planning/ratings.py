@@ -298,7 +298,7 @@ def _remarks(
         text = f"out of reach: if everything is rated, {goal.best(base)}"
         if base.raters is not None:
             more = base.rated_by(base.opinions + 1)
-            text += f"; with one rater more per output {goal.best(more)}"
+            text += f"; with one more rater per output {goal.best(more)}"
         notes.append(Note("out-of-reach", text))
     return notes
 
@@ -309,7 +309,7 @@ def _unknown_raters(needed: int | None, population: int, systems: int) -> Note:
     twice = max(1, round(LITTLE * n))
     return Note(
         "raters-unknown",
-        "what raters differ by is not known, as no output is rated twice: beyond one half of the"
+        "how much raters differ is unknown, as no output is rated twice, so beyond half of the"
         f" test set more ratings promise nothing; a second opinion on {LITTLE:.0%} of"
         f" {plural(n, 'segment')} ({which}), {plural(twice * systems, 'rating')} more, would make"
         " it known",

@@ -37,16 +37,16 @@ def next_steps(
     at = place[item.left], place[item.right]
     gap, sd = shrunk_z(z)
     needed = _needed(number, float(z[at]), float(gap[at]), float(sd[at]), alpha)
-    closest = f"{item.left} and {item.right} (nearest to a decision)"
+    closest = f"{item.left} and {item.right} (closest to a decision)"
     if needed is None:
         return (
-            f"to decide {closest}: no number of {kind} in sight is likely to; the true difference"
-            " is probably smaller than it looks, if there is one",
+            f"to decide between {closest}: no realistic number of {kind} will; the true"
+            " difference, if any, is probably smaller than it looks",
         )
     return (
-        f"to decide {closest}: about {pay.counted(needed - number, f'more {kind}')} of all systems,"
-        f" shared out as these {number:,}, do it with {POWER:.0%} probability, allowing for a true"
-        " difference that is smaller than it looks",
+        f"to decide between {closest}: about {pay.counted(needed - number, f'more {kind}')} of"
+        f" all systems, divided as these {number:,}, do it with {POWER:.0%} probability; this"
+        " allows for a true difference smaller than it looks",
     )
 
 

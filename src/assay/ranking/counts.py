@@ -338,7 +338,7 @@ def check_counts(
         text = (
             f"half the pairs have fewer than {MIN_JUDGMENTS_OF_PAIR} judgments; the expected win"
             " gives them the same weight as the others, which makes it rough; the pooled test and"
-            " bradley-terry decide more"
+            " bradley-terry are better here"
         )
         notes.append(Note("few-judgments-per-pair", text))
     tied = int(np.triu(counts.ties).sum())

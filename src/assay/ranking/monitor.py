@@ -172,7 +172,7 @@ def _same_segment(judgments: Judgments) -> list[Note]:
     if not again:
         return []
     text = (
-        f"{again:,} of {frame.height:,} judgments are of a pair and a segment judged before: the"
+        f"{again:,} of {frame.height:,} judgments repeat a pair on a segment judged before:"
         " verdicts are for these segments, and hold if every screen drew its segment at random"
     )
     return [Note("segments-judged-again", text)]

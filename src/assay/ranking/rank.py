@@ -242,7 +242,7 @@ def resamples_for(resamples: int | None, level: float) -> int:
         fault = f"are too few for ranges at {level:g}"
         raise OptionError("resamples", resamples, fault, f"give at least {fewest}, better 1000")
     if resamples > MAX_RESAMPLES:
-        fault, remedy = "are more than anybody needs", f"give at most {MAX_RESAMPLES:,}"
+        fault, remedy = "are too many", f"give at most {MAX_RESAMPLES:,}"
         raise OptionError("resamples", resamples, fault, remedy)
     return resamples
 

@@ -115,8 +115,8 @@ class Unseen(NamedTuple):
         if self.raters < MIN_RATERS:
             return ()
         text = (
-            f"the tastes of {self.raters:,} raters add {self.taste:.0%} to the variance of"
-            " differences, so that ranges and tests hold for raters like these"
+            f"differences in taste between {self.raters:,} raters add {self.taste:.0%} to the"
+            " variance of differences, so that ranges and tests hold for raters like these"
         )
         return (Note("raters-tastes", text),)
 

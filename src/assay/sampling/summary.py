@@ -161,10 +161,10 @@ def _single(sample: Sample, layout: Layout) -> list[Note]:
     if single <= MOSTLY or float(get["looks"]) <= FEWER_LOOKS or longer < 1.2 * sizes.mean():
         return []
     text = (
-        f"raters will see single segments rather than passages ({single:.0%} of the pieces): so"
-        f" small do {get['looks']} planned looks cut the documents; with {FEWER_LOOKS} (design"
-        f" '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have {longer:.1f} segments instead of"
-        f" {sizes.mean():.1f}"
+        f"raters will see mostly single segments without context ({single:.0%} of the pieces),"
+        f" because {get['looks']} planned looks cut the documents small; with {FEWER_LOOKS}"
+        f" (design '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have {longer:.1f} segments"
+        f" instead of {sizes.mean():.1f}"
     )
     return [Note("single-segments", text)]
 

@@ -100,7 +100,7 @@ def top_of(rows: Sequence[Cells]) -> Top:
     if place + 1 < len(rows) and (both := two_rows(rows[place], rows[place + 1])):
         names, count = both, 2
     said = [" ".join(_filled(row)) for row in rows[:place] if _filled(row)]
-    text = f"the column names are in row {place + 1}; above them stands: {'; '.join(said)}"
+    text = f"the column names are in row {place + 1}; above them: {'; '.join(said)}"
     return Top(names, place, count, (Note("header-below", text),) if said else ())
 
 

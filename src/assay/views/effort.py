@@ -96,7 +96,7 @@ def _said(result: Effort) -> list[str]:
         ]
     else:
         lines = [
-            f"Whether {best} or {rival} {least} is open: {amount} against"
+            f"Whether {best} or {rival} {least} is undecided: {amount} against"
             f" {_amount(result, rival, short=True)}, by {plural(len(result.editors), 'editor')}."
         ]
     if verdict.beats and (len(verdict.beats) > 1 or not verdict.decided):
@@ -143,8 +143,8 @@ def _no_price(result: Effort) -> list[str]:
     if result.verdict is not None and result.verdict.why == "time-left-out":
         return ["Time was left out, so no price."]
     return [
-        "No time in these files, so no price: it takes the seconds of every segment, which MXLIFF"
-        " (Phrase) has, or a table with a column of seconds."
+        "No time in these files, so no price: that needs the seconds of every segment, as in"
+        " MXLIFF (Phrase) or in a table with a column of seconds."
     ]
 
 
@@ -182,7 +182,7 @@ def _methods(result: Effort) -> str:
     random = any("document" in parts for parts in result.components.values())
     kits = "each editor a different document from each system"
     if random:
-        kits = "several documents from each, which are taken as alike in kind"
+        kits = "several documents from each, which are taken to be alike in kind"
     elif result.assume_alike:
         kits = (
             "all editors the same document from each system, assuming that the documents are alike"
@@ -247,8 +247,8 @@ def _known(end: float | None) -> float:
 def _levels(result: Effort) -> Table:
     return table(
         "effort", "Effort by system and measure; less is better. The 83% interval leaves out the"
-                  " spread that all systems share: two systems whose intervals do not touch"
-                  " differ at about the 5% level.",
+                  " spread that all systems share: where two do not touch, the systems differ at"
+                  " about the 5% level.",
         f"system:text; measure:text; mean; low,high:interval = {_interval(result.level)}; "
         "low83,high83:interval = 83% interval",
         _by_measure(result.systems, "system"),
@@ -289,7 +289,7 @@ def _differences(result: Effort) -> Table:
     count = f"{result.assignments:,}"
     assignments = f"all {count} assignments" if result.exact else f"{count} random assignments"
     dealt = _is_known(item.randomisation_p for item in result.differences)
-    anew = f" and by dealing the kits out anew ({assignments})" if dealt else ""
+    anew = f" and from reassigning the kits ({assignments})" if dealt else ""
     return table(
         "effort-differences", f"Left minus right, with p from the mixed model ({shown} degrees of"
                               f" freedom){anew}. Each verdict is for its pair alone; p (Holm) is"

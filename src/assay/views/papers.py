@@ -35,7 +35,7 @@ def _lead(result: Reproduction) -> str:
     total = sum(result.counts.values())
     computed = total - result.counts["no data"]
     if not computed:
-        return f"Of the {plural(total, 'printed number')} of {result.paper} none has data."
+        return f"None of the {plural(total, 'printed number')} of {result.paper} has data."
     parts = ", ".join(f"{result.counts[name]} {name}" for name in OUTCOMES if result.counts[name])
     return f"{plural(total, 'printed number')} of {result.paper}: {parts}."
 

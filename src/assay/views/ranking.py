@@ -48,7 +48,7 @@ RANGES = {
     "pooled": ("a test that scores all pairs on one scale", ("koehn2012",)),
 }
 CLUSTER_ENDS = {
-    None: "a cluster is a group that no rank range leaves",
+    None: "no rank range reaches across a cluster's end",
     "neighbours": "a cluster ends where a system is significantly better than the next",
     "all": "a cluster ends where all systems above are significantly better than all below",
 }
@@ -145,7 +145,7 @@ def _lead(result: Ranking) -> str:
     return (
         f"By {_number(result)}, at the {percent(result.level)} level, {place}."
         f" {result.significant_pairs:,} of {result.pairs:,} {things} are decided"
-        f" ({_tested(result)}), and the systems fall into {plural(result.clusters, 'cluster')}."
+        f" ({_tested(result)}), and the systems form {plural(result.clusters, 'cluster')}."
     )
 
 
