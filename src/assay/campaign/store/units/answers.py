@@ -17,7 +17,7 @@ from assay.campaign.store import schema as s
 from assay.campaign.store.units.base import WHICH, Record, Unit
 from assay.campaign.store.units.judging import judge
 from assay.campaign.store.units.tasks import choose, may_come
-from assay.campaign.store.views import read_view
+from assay.campaign.store.views import SENT, read_view
 
 TIMES, COUNTS = ("opened", "first", "sent"), ("active_ms", "idle_ms", "away")
 DEVICES = ("pointer", "keyboard", "both")
@@ -30,7 +30,6 @@ BY_KEY = select(s.sent.c.reply, s.sent.c.screen).where(OF_LEASE, s.sent.c.key ==
 LAST_REVISION = select(func.max(s.sent.c.revision)).where(
     OF_LEASE, s.sent.c.screen == bindparam("screen")
 )
-SENT_SCREENS = select(s.sent.c.screen).distinct().where(OF_LEASE)
 DROP_DRAFT = delete(s.draft).where(
     s.draft.c.lease == bindparam("of"), s.draft.c.screen == bindparam("on")
 )
@@ -174,7 +173,7 @@ def _progress(
     if lease.state in ("done", "extra", "aside"):
         return lease
     if lease.screens > 1:
-        have = {row.screen for row in unit.all(SENT_SCREENS, lease=lease.id)} | {screen}
+        have = {row.screen for row in unit.all(SENT, lease=lease.id)} | {screen}
         if len(have) < lease.screens:
             return lease
     number = None if lease.reason in FORMS else rater.done + 1
