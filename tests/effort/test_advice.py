@@ -9,7 +9,7 @@ from typing import Any
 import assay
 from assay.effort.results import EffortDifference
 from assay.effort.verdict import Verdict, next_steps
-from assay.pay import money_text, time_text
+from assay.results import money_text, time_text
 from assay.stats.reml import gap_power
 from assay.worlds.editing import EditingWorld
 

@@ -40,12 +40,12 @@ from assay.designs.population import Population
 from assay.errors import InputError
 from assay.estimation.estimate import estimate
 from assay.estimation.results import Estimates, SystemEstimate
-from assay.pay import Costs, pay_of
+from assay.pay import pay_of
 from assay.planning.judgments import plan_judgments
 from assay.ranking.counts import count
 from assay.ranking.rank import Ranking, SystemRank, rank
 from assay.ranking.ratings import rank_ratings
-from assay.results import Note
+from assay.results import UNPAID, Costs, Note
 from assay.stats.intervals import LEVEL
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
@@ -185,7 +185,7 @@ def audit_judgments(
     (3, 0)
     """
     _need_table(judgments, Judgments)
-    paid = pay_of(pay)
+    paid = UNPAID if pay is None else pay_of(pay)
     generator, seed = seeded(rng)
     first, second = spawn(generator, 2)
     ranking = rank(judgments, level=level, rng=first, progress=progress)

@@ -13,9 +13,8 @@ import polars as pl
 from assay.audit.results import Audit, AuditedPair, Claim, ClaimCounts
 from assay.designs.base import design_of
 from assay.errors import InputError, OptionError, need_known
-from assay.pay import Costs
 from assay.ranking.counts import listed
-from assay.results import Note, has_note, percent, plural
+from assay.results import Costs, Note, has_note, percent, plural
 from assay.tables.load import Source, load
 
 PARTS = {

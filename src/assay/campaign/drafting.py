@@ -19,13 +19,13 @@ from assay.campaign.store.creating import slug_of
 from assay.campaign.uploads import READING, Upload
 from assay.collecting.campaigns import Created
 from assay.errors import InputError, OptionError, Problem, TableError, rename_arguments
-from assay.pay import Costs
 from assay.planning.campaign import OVERLAP, CampaignPlan, plan_campaign
 from assay.project.create import create_project, settings_of
 from assay.project.project import FILE
 from assay.project.reader import parse_settings
 from assay.project.sources import Choices, Part, read_sources
 from assay.project.text import with_key
+from assay.results import Costs
 from assay.tables.guess import Guess, Question, guess
 from assay.tables.limits import limits
 from assay.tables.load import Raw, column_names, to_text

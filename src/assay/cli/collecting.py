@@ -48,6 +48,7 @@ def collect(
     from assay.collecting.assign import assign
     from assay.collecting.sheets import write_sheets
     from assay.pay import pay_of
+    from assay.results import UNPAID
     from assay.tables.load import decode_utf8, read_bytes
 
     dealing = {
@@ -83,6 +84,6 @@ def collect(
         instructions=None if instructions is None
         else decode_utf8(read_bytes(instructions), str(instructions)),
     )  # fmt: skip
-    deliver(replace(result, pay=pay_of(pay)), save, json)
+    deliver(replace(result, pay=UNPAID if pay is None else pay_of(pay)), save, json)
     if context.obj is not None and not json:
         say("next: send them out; assay collect FILES reads what comes back, in part too")

@@ -15,9 +15,10 @@ from typer.core import TyperArgument
 
 from assay.cli import note
 from assay.errors import InputError
-from assay.pay import Costs, parse_pay
+from assay.pay import parse_pay
 from assay.project.project import Project
 from assay.project.rules import better_of, range_of
+from assay.results import Costs
 
 if TYPE_CHECKING:
     from assay.cli import Command

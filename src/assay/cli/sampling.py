@@ -59,6 +59,7 @@ def sample(
     Example: assay sample scores.tsv --budget 20% --seed 7 -o sample.tsv
     """
     from assay.pay import pay_of
+    from assay.results import UNPAID
     from assay.sampling.budget import divide_budget
     from assay.sampling.draw import sample as draw
     from assay.sampling.summary import summarise
@@ -73,8 +74,8 @@ def sample(
         test_set = with_history(test_set, history, better or "higher")
     times, once_more = per_output or 1, 0.1 if overlap is None else overlap
     divided = divide_budget(
-        budget, len(test_set.systems), test_set.segments.height, pay=pay_of(pay),
-        per_output=times, overlap=once_more,
+        budget, len(test_set.systems), test_set.segments.height,
+        pay=UNPAID if pay is None else pay_of(pay), per_output=times, overlap=once_more,
     )  # fmt: skip
     if divided is not None:
         note(divided.sentence)

@@ -19,8 +19,8 @@ from assay.errors import InputError
 from assay.estimation.estimate import estimate, ratings_to_decide
 from assay.estimation.raters import rater_summaries
 from assay.estimation.results import Estimates, RaterSummary
-from assay.pay import UNPAID, Costs, pay_of
-from assay.results import Note, Result, has_note, plural, signature
+from assay.pay import pay_of
+from assay.results import UNPAID, Costs, Note, Result, has_note, plural, signature
 from assay.tables.tables import Ratings, Sample, TestSet, as_matrix
 
 State = Literal["new", "drawn", "sent", "begun", "complete"]
@@ -149,7 +149,7 @@ def project_status(
     >>> status.state, status.basis, status.waiting, status.pairs.decided + status.pairs.open
     ('complete', 'sample', 0, 3)
     """
-    paid = pay_of(pay)
+    paid = UNPAID if pay is None else pay_of(pay)
     here = None if ratings is None else ratings.placed_in(test_set)
     if sample is not None:
         sample = sample.placed_in(test_set)

@@ -228,7 +228,7 @@ def _spent(editors: int, hours: float | None, rate: float | None, currency: str 
     """The hours and the money of so many editors, in brackets, where they are known."""
     if not hours:
         return ""
-    from assay.pay import money_text, time_text
+    from assay.results import money_text, time_text
 
     spent = time_text(60 * editors * hours)
     if rate is not None:

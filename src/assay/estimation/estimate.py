@@ -24,8 +24,8 @@ from assay.estimation.results import (
     scored,
 )
 from assay.estimation.study import Features, Study, make_study
-from assay.pay import Costs, pay_of
-from assay.results import Note, has_note, plural
+from assay.pay import pay_of
+from assay.results import UNPAID, Costs, Note, has_note, plural
 from assay.stats.intervals import (
     LEVEL,
     POWER,
@@ -121,7 +121,7 @@ def estimate(
     (1, True)
     """
     _check(test_set, by, compare, remove_severity, borrow)
-    paid = pay_of(pay)
+    paid = UNPAID if pay is None else pay_of(pay)
 
     excluded = [exclude_raters] if isinstance(exclude_raters, str) else list(exclude_raters)
     steps, severity = _changed(test_set, ratings, excluded, remove_severity)

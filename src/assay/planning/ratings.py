@@ -7,12 +7,12 @@ from dataclasses import dataclass, replace
 from typing import Any, Literal
 
 from assay.errors import InputError, OptionError, need_positive, need_share, need_whole
-from assay.pay import Costs, parse_amount, pay_of
+from assay.pay import parse_amount, pay_of, ratings_for
 from assay.planning.pilot import Pilot, PilotOrder, read_pilot
 from assay.planning.results import PAIR, ComparisonPlan, PlanPoint, RatingsPlan, Widest
 from assay.planning.spending import LITTLE, segments_for, share_out
 from assay.planning.spread import Spread
-from assay.results import Note, plural
+from assay.results import UNPAID, Costs, Note, plural
 from assay.stats.intervals import LEVEL, POWER, expected_stability
 from assay.tables.tables import Ratings, TestSet
 
@@ -176,7 +176,7 @@ def _assume(
         ("design_effect", design_effect, "1 (a simple random sample) or 1.5"),
     ):
         need_positive(name, value, example)
-    paid = pay_of(pay)
+    paid = UNPAID if pay is None else pay_of(pay)
     if pilot is not None:
         known = read_pilot(pilot, level, differences=argument == "difference_sd")
         return _from_pilot(known, sd, population, correlation, features, level, design_effect, paid)
@@ -245,7 +245,7 @@ def _common(
         widest = Widest(name, sd, goal.needed(replace(base, sd=sd)))
     paid = None
     if spend is not None:
-        paid = pay.ratings(parse_amount(spend, argument="spend"), argument="spend")
+        paid = ratings_for(pay, parse_amount(spend, argument="spend"), argument="spend")
     shared_out = paid or ratings or USUAL_SHARE * base.population * systems
     return {
         "needed": needed, "level": base.level, "source": given.source,

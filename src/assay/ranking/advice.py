@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
 
-from assay.pay import UNPAID, Costs
+from assay.results import UNPAID, Costs
 from assay.stats.intervals import POWER, chance_to_decide, shrunk_gap, smallest
 
 if TYPE_CHECKING:

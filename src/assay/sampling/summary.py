@@ -18,8 +18,7 @@ from assay.designs.population import Population
 from assay.designs.snippets import TilesPlan
 from assay.designs.units import need_population
 from assay.errors import InputError, need_known
-from assay.pay import UNPAID, Costs
-from assay.results import Note, Result, signature
+from assay.results import UNPAID, Costs, Note, Result, signature
 from assay.sampling.budget import context_mask
 from assay.sampling.forecast import expected_effect, expected_likeness
 from assay.stats.clustered import prefix_sums, window_sums

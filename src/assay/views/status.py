@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from assay.collecting.status import ProjectStatus
-from assay.pay import money_text, time_text
-from assay.results import percent, plural
+from assay.results import money_text, percent, plural, time_text
 from assay.views.section import Block, Section, table
 
 MOST_PAIRS = 12

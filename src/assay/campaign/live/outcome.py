@@ -19,10 +19,9 @@ from assay.errors import AssayError
 from assay.estimation.estimate import estimate
 from assay.estimation.monitor import Monitoring, monitor
 from assay.estimation.results import Estimates
-from assay.pay import Costs
 from assay.ranking.monitor import JudgmentsMonitoring, monitor_judgments
 from assay.ranking.rank import rank
-from assay.results import Note
+from assay.results import Costs, Note
 from assay.tables.tables import Ratings
 
 NOTHING = Outcome()

@@ -50,10 +50,9 @@ from assay.estimation.estimate import ratings_to_decide
 from assay.estimation.monitor import Monitoring
 from assay.estimation.raters import rater_report
 from assay.estimation.results import Difference, Estimates, RaterReport
-from assay.pay import money_text
 from assay.project.settings import Stop
 from assay.ranking.best import next_sets
-from assay.results import Note, from_plain, plain, plural
+from assay.results import Note, from_plain, money_text, plain, plural
 
 SETS = 64
 """Sets that are kept ready: every screen takes one of them."""
