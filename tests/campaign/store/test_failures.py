@@ -14,8 +14,10 @@ from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import text
+from tests.campaign.served import serving
 from tests.campaign.store.world import (
     HandClock,
     body,
@@ -26,6 +28,7 @@ from tests.campaign.store.world import (
     rater_links,
     work,
 )
+from tests.campaign.web.test_routes import bearer
 
 from assay.campaign.campaign import Campaign, open_campaign
 from assay.campaign.records import NotYoursError, UnavailableError
@@ -336,6 +339,20 @@ def test_a_store_and_its_copies_are_read_by_nobody_else(tmp_path: Path) -> None:
         campaign.backup(tmp_path / "copy.db")
         for path in tmp_path.glob("*.db*"):
             assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
+
+
+def test_what_a_database_cannot_look_for_is_refused_before(place: Path | str) -> None:
+    made = make(place)
+    tokens = {"owner": made.links.owner, "rater-1": made.links.raters[0].token}
+    with serving(opened(place), tokens) as served, httpx.Client(base_url=served.url) as client:
+        own, owner = (bearer(tokens, who) for who in ("rater-1", "owner"))
+        page = f"/c/{served.campaign.slug}/browse"
+        for query in ("rater=%00", "doc=a%00b", f"before={2**31}", f"before={2**53}"):
+            assert client.get(f"{page}?{query}", headers=owner).status_code == 422, query
+        assert client.get(f"{page}?before={2**31 - 1}&rater=%FF", headers=owner).is_success
+        for number, status in ((2**31 - 1, 404), (2**31, 404), (2**53, 404)):
+            path = f"/api/messages/{number}/read"
+            assert client.post(path, json={}, headers=own).status_code == status
 
 
 def test_a_folder_on_the_network_is_refused(tmp_path: Path) -> None:

@@ -41,6 +41,8 @@ class Rules:
     views: dict[str, View] = field(default_factory=dict)
     minutes: tuple[int, float] = (0, 0.0)
     """When the time of a lease was last computed, and the minutes per output."""
+    refused: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Who sent what was refused: the minute since 1970 of the last, and how many in it."""
 
 
 WHICH: BindParameter[Any] = bindparam("which")
