@@ -212,7 +212,10 @@ def _guessed(
         return guess(whole, kind="edits", columns=here)
 
     first = found()
-    if "doc" not in first.columns and _one_system_each(joined(raws), first.columns):
+    if "doc" not in first.columns and (
+        _one_system_each(joined(raws), first.columns)
+        or (_other_texts(raws, first.columns) and _all_of_one_system(raws, first.columns))
+    ):
         raws = [_with(raw, doc=file.stem) for raw, file in zip(raws, files, strict=True)]
     if "seg" not in first.columns and "source" in first.columns:
         raws = [_with_numbers(raw, first.columns) for raw in raws]
@@ -238,6 +241,18 @@ def _one_system_each(raw: Raw, columns: Mapping[str, str]) -> bool:
     editor, system = columns["editor"], columns["system"]
     each = raw.frame.group_by(editor).n_unique()
     return bool((each[system] == 1).all())
+
+
+def _all_of_one_system(raws: Sequence[Raw], columns: Mapping[str, str]) -> bool:
+    return all(_one_system_each(raw, columns) for raw in raws)
+
+
+def _other_texts(raws: Sequence[Raw], columns: Mapping[str, str]) -> bool:
+    """Whether every file has texts of its own, as documents have."""
+    if "source" not in columns:
+        return False
+    sources = [set(raw.frame[columns["source"]]) for raw in raws]
+    return len(set().union(*sources)) == sum(map(len, sources))
 
 
 def _with_numbers(raw: Raw, columns: Mapping[str, str]) -> Raw:

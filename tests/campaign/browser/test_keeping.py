@@ -221,6 +221,7 @@ def test_a_comparison_and_an_edit_can_be_looked_at_again(serve: Serve, open_page
         page.locator("dialog button", has_text="Look or correct").last.click()
         page.wait_for_selector(shown)
         send(page)
+        page.close()  # cookies are a host's, whatever the port: the next server would refuse this
 
 
 def test_a_task_can_be_handed_back_and_a_problem_told(serve: Serve, open_page: Open) -> None:
