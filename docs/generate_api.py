@@ -39,7 +39,8 @@ OF_RESULTS = ("kind", "since", "renamed", "version", "signature", "to_frame", "p
 INTRODUCTION = """# The Python library
 
 Made from the docstrings: the call of every function, what it does, and an example that the tests
-run. `help(assay.NAME)` says what each argument means. In examples `assay.` may be left out.
+run. `help(assay.NAME)` says what each argument means. Examples leave out `assay.`, `import assay`
+and `import polars as pl`.
 
 Tables come first and by position, options by name; `rng` is a seed, a numpy generator or None.
 Bad input raises `assay.errors.InputError` (or `OptionError`, for one argument), with the place, the
@@ -94,6 +95,7 @@ def _said(item: object) -> tuple[str, str]:
     first, *others = re.split(r"\n\s*\n", inspect.getdoc(item) or "")
     blocks = [block for block in others if block.lstrip().startswith(">>>")]
     code = "\n\n".join(map(textwrap.dedent, blocks))
+    code = re.sub(r"^>>> import (assay|polars as pl)\n", "", code, flags=re.MULTILINE)
     return _prose(" ".join(first.split())), f"```pycon\n{code}\n```\n" if blocks else ""
 
 

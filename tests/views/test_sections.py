@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import json
 from dataclasses import replace
 from importlib import import_module
 from inspect import signature
@@ -35,12 +36,13 @@ from assay.collecting.live import (
 )
 from assay.errors import InputError, OptionError
 from assay.kits.pieces import pieces_from_features
+from assay.results import Result
 from assay.sampling.stability import summarise_stability
 from assay.sampling.summary import summarise
 from assay.views.markup import csv_table, latex_table, markdown_table
 from assay.views.page import ROOMS, as_result, write_parts, write_report
 from assay.views.references import REFERENCES
-from assay.views.section import STAGES, Column, Table, section_of, shown
+from assay.views.section import STAGES, Column, Figure, Table, section_of, shown
 from assay.worlds.editing import EditingWorld
 
 KITS = [
@@ -179,6 +181,31 @@ def test_all_kinds_on_one_page(results: dict[str, dict[str, Any]], tmp_path: Pat
     assert len({stage for _, stage in order}) == len(STAGES)
     for result in listed:
         assert f"<code>{result['signature']}" in page.replace("&gt;", ">")
+
+
+@pytest.mark.slow
+def test_every_kind_shows_and_draws_itself_in_a_real_notebook(
+    results: dict[str, dict[str, Any]], tmp_path: Path
+) -> None:
+    nbformat, nbclient = pytest.importorskip("nbformat"), pytest.importorskip("nbclient")
+    for kind, saved in results.items():
+        (tmp_path / f"{kind}.json").write_text(json.dumps(saved))
+    drawn = [kind for kind, saved in results.items() if has_figure(as_result(saved))]
+    assert {"estimates", "ranking", "effort", "audit", "sample", "kits"} < set(drawn)
+    cells = ["import assay", *(f"assay.read_result('{kind}.json')" for kind in results)]
+    cells += [f"assay.read_result('{kind}.json').plot()" for kind in drawn]
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(text) for text in cells])
+    nbclient.NotebookClient(book, timeout=300, resources={"metadata": {"path": tmp_path}}).execute()
+    data = [cell.outputs[-1]["data"] for cell in book.cells[1:]]
+    for kind, seen in zip(results, data, strict=False):
+        assert 'class="assay"' in seen["text/html"], kind
+    for kind, seen in zip(drawn, data[len(results) :], strict=True):
+        assert {"image/svg+xml", "image/png"} & set(seen), kind
+
+
+def has_figure(result: Result) -> bool:
+    blocks = [block for part in section_of(result).all for block in part.blocks]
+    return any(isinstance(b, Figure) or (isinstance(b, Table) and b.bars) for b in blocks)
 
 
 def test_the_answers_and_the_advice_come_first(
