@@ -22,7 +22,7 @@ serve: $(RUNS)
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(STAMP) browser
 	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered
-	$(BIN)/coverage report --include='src/assay/stats/*,src/assay/tables/*' --fail-under=90 --format=total
+	$(BIN)/coverage report --include='src/assay/stats/*,src/assay/tables/*' --fail-under=95 --format=total
 
 HAVE_CHROMIUM = { command -v chromium-headless-shell || command -v chromium || command -v chromium-browser; } >/dev/null
 FONTS = fonts-dejavu-core fonts-noto-core fonts-noto-cjk fonts-noto-color-emoji

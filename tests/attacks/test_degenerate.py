@@ -326,43 +326,6 @@ def test_metrics_that_are_zero_but_for_rounding_are_read_as_zero() -> None:
     assert str(note) == "BLEU: 3 values closer to 0 than 1e-75 read as 0"
 
 
-@pytest.mark.parametrize("design", ["segments", "snippets", "balanced"])
-@pytest.mark.parametrize("top_up", [False, True])
-def test_a_cut_or_altered_sample_file_is_known(tmp_path: Path, design: str, top_up: bool) -> None:
-    world = assay.simulate(documents=12, systems=2, rng=1)
-    sample = assay.sample(world.test_set, budget="30%", design=design, rng=7)
-    if top_up:
-        sample = assay.top_up(world.test_set, sample, budget="50%", rng=8)
-    path = tmp_path / "sample.tsv"
-    sample.frame.write_csv(path, separator="\t")
-    assert len(assay.read_sample(path, world.test_set)) == len(sample)
-    lines = path.read_text().splitlines(keepends=True)
-    shuffled = [lines[0], *reversed(lines[1:])]
-    path.write_text("".join(shuffled))
-    assert len(assay.read_sample(path, world.test_set)) == len(sample)
-    path.write_text("".join(lines[:-6]))
-    with pytest.raises(TableError, match="not the segments that were drawn"):
-        assay.read_sample(path, world.test_set)
-    key = list(world.test_set.key)
-    other = world.test_set.segments.join(sample.frame, on=key, how="anti").row(0, named=True)
-    changed = sample.frame.with_columns(
-        pl.when(pl.int_range(pl.len()) == 0).then(pl.lit(other[name])).otherwise(name).alias(name)
-        for name in key
-    )
-    changed.write_csv(path, separator="\t")
-    with pytest.raises(TableError, match="not the segments that were drawn"):
-        assay.read_sample(path, world.test_set)
-
-
-def test_an_older_sample_file_has_no_digest_and_is_read(tmp_path: Path) -> None:
-    world = assay.simulate(documents=12, systems=2, rng=1)
-    sample = assay.sample(world.test_set, budget="30%", rng=7)
-    path = tmp_path / "sample.tsv"
-    older = sample.frame.with_columns(pl.col("design").str.replace(r"\|drawn:\w+", ""))
-    older.write_csv(path, separator="\t")
-    assert assay.read_sample(path, world.test_set).design == sample.design
-
-
 def test_perfect_judgments_say_nothing_of_a_scale() -> None:
     """Their spread was one of rounding: F = 55356745419762304."""
     rows = [(f"S{i}", f"S{j}", "left", s) for i in range(4) for j in range(i + 1, 4)

@@ -4,38 +4,20 @@ from __future__ import annotations
 
 import gzip
 import io
-import os
 import struct
 import zipfile
 from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
-import pytest
 from tests.attacks.bounded import check_bounded, run_assay_bounded
-from tests.attacks.test_bombs import cell, workbook
+from tests.workbooks import cell, changed, workbook
 
-import assay
-from assay.errors import InputError
-from assay.tables.packed import unpack
 from assay.tables.parquet_pages import DATA_PAGE, PACKED_SIZE, _chunk, unpacked_size
 
 FAR = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
 TEXT = f"<si><t>{'A' * 1_000_000}</t></si>"
 ROWS = "".join(f'<row r="{i}"><c r="A{i}" t="s"><v>0</v></c></row>' for i in range(2, 3000))
-
-
-def changed(data: bytes, old: str, new: str) -> bytes:
-    """The workbook with this text of its sheet replaced."""
-    out = io.BytesIO()
-    with (
-        zipfile.ZipFile(io.BytesIO(data)) as archive,
-        zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as copy,
-    ):
-        for name in archive.namelist():
-            text = archive.read(name).decode()
-            copy.writestr(name, text.replace(old, new, 1) if "sheet1" in name else text)
-    return out.getvalue()
 
 
 def default_places() -> bytes:
@@ -173,19 +155,3 @@ def test_gzip_in_many_members_and_with_padding_is_read_soon(tmp_path: Path) -> N
     ran = run_assay_bounded("check", path, "--kind", "ratings")
     assert "20,000 rows" in ran.out, ran
     assert ran.seconds < 5
-
-
-def test_gzip_is_unpacked_whole() -> None:
-    for size in (0, 1, 600, 1 << 20, (1 << 20) + 1, 3_000_001):
-        for content in (os.urandom(size), b"a" * size):
-            whole = gzip.compress(content)
-            assert unpack(whole, Path("x.gz")) == content
-            with pytest.raises(InputError, match="cut off"):
-                unpack(whole[:-1], Path("x.gz"))
-
-
-def test_packed_twice(tmp_path: Path) -> None:
-    path = tmp_path / "x.tsv.gz"
-    path.write_bytes(gzip.compress(gzip.compress(b"system\tseg\tscore\nA\t1\t1\n")))
-    with pytest.raises(InputError, match="packed twice"):
-        assay.read_ratings(path)

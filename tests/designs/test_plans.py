@@ -14,10 +14,6 @@ from assay.designs.documents import DocumentsPlan, FixedSnippetsPlan
 from assay.designs.plan import DrawPlan, GroupedPlan, Layout
 from assay.designs.segments import SegmentsPlan, StratifiedPlan
 from assay.designs.snippets import CircularPlan, LinearPlan, TilesPlan
-from assay.stats.allocation import capped_shares, largest_remainder, systematic_counts
-from assay.stats.arrivals import arrival_probabilities
-from assay.stats.pivotal import pivotal
-from assay.stats.selection import within_strata
 
 SMALL = Layout(np.array([3, 5, 2, 8, 1, 4, 4, 13]))
 STRATA = np.repeat([0, 1, 2], [10, 20, 10])
@@ -103,19 +99,6 @@ def test_documents_by_exact_enumeration(stop: str) -> None:
     np.testing.assert_allclose(pi, np.repeat(counts / 120, lengths), atol=1e-9)
 
 
-def test_arrivals_of_equal_sizes_are_a_simple_random_sample() -> None:
-    # 30 documents of 4: 'over' takes ceil(50 / 4) = 13 of them.
-    pi = arrival_probabilities(np.full(30, 4), np.full(30, 49))
-    np.testing.assert_allclose(pi, 13 / 30, atol=1e-9)
-
-
-@pytest.mark.parametrize(("units", "n"), [(100_000, 50), (20_000, 1), (100_000, 99_950), (3, 2)])
-def test_arrivals_of_many_units_are_exact(units: int, n: int) -> None:
-    # Units of size 1 under 'under' are a simple random sample of n.
-    pi = arrival_probabilities(np.ones(units, int), np.full(units, n - 1))
-    np.testing.assert_allclose(pi, n / units, rtol=1e-8)
-
-
 layouts = st.lists(st.integers(1, 60), min_size=1, max_size=25).map(lambda x: Layout(np.array(x)))
 
 
@@ -182,91 +165,3 @@ def test_pairs_of_a_circular_window() -> None:
 
 def test_pairs_of_a_simple_random_sample() -> None:
     assert SegmentsPlan(SMALL, 11).pair_probability() == pytest.approx(11 * 10 / (40 * 39))
-
-
-class TestAllocation:
-    def test_over_full_strata_pass_on_what_they_cannot_take(self) -> None:
-        # 8:1:1 of 10, but the first has 3 only: the other seven are split evenly.
-        found = capped_shares(np.array([8.0, 1.0, 1.0]), np.array([3.0, 20.0, 20.0]), 10.0)
-        np.testing.assert_allclose(found, [3.0, 3.5, 3.5])
-
-    def test_recursion(self) -> None:
-        found = capped_shares(np.array([8.0, 4.0, 1.0]), np.array([2.0, 2.0, 20.0]), 10.0)
-        np.testing.assert_allclose(found, [2.0, 2.0, 6.0])
-
-    def test_zero_shares_take_the_rest(self) -> None:
-        np.testing.assert_allclose(
-            capped_shares(np.array([1.0, 0.0]), np.array([2.0, 9.0]), 5.0), [2.0, 3.0]
-        )
-        np.testing.assert_allclose(
-            capped_shares(np.array([0.0, 0.0]), np.array([2.0, 8.0]), 5.0), [1.0, 4.0]
-        )
-        assert capped_shares(np.array([1.0]), np.array([0.0]), 2.0).tolist() == [0.0]
-
-    @given(
-        st.lists(st.tuples(st.floats(0, 5), st.integers(0, 30)), min_size=1, max_size=9),
-        st.floats(0, 1),
-    )
-    def test_sums_add_up(self, strata: list[tuple[float, int]], part: float) -> None:
-        shares, caps = (np.array(column, dtype=float) for column in zip(*strata, strict=True))
-        total = part * caps.sum()
-        found = capped_shares(shares, caps, total)
-        assert found.sum() == pytest.approx(total, abs=1e-9)
-        assert (found <= caps + 1e-9).all()
-
-    @given(st.lists(st.floats(0, 9), min_size=1, max_size=12), st.floats(0, 0.999))
-    def test_systematic_counts_are_floor_or_ceiling(self, targets: list[float], u: float) -> None:
-        values = np.array(targets)
-        counts = systematic_counts(values, np.array([u]))[0]
-        assert (counts >= np.floor(values - 1e-9)).all()
-        assert (counts <= np.ceil(values + 1e-9)).all()
-        assert abs(counts.sum() - values.sum()) <= 1
-
-    def test_largest_remainder_is_closest(self) -> None:
-        assert largest_remainder(np.array([1.5, 1.5, 2.0])).tolist() == [2, 1, 2]
-
-    def test_strata_of_any_size(self) -> None:
-        counts = np.array([[2, 0, 1], [0, 1, 3]])
-        drawn = within_strata(np.array([2, 0, 2, 1, 0, 2]), counts, np.random.default_rng(1))
-        for row in range(2):
-            found = np.bincount(np.array([2, 0, 2, 1, 0, 2])[drawn[row]], minlength=3)
-            assert found.tolist() == counts[row].tolist()
-
-
-@pytest.mark.parametrize("draws", [1, 400], ids=["one by one", "in step"])
-class TestPivotal:
-    """Both forms: samples drawn one by one, and many drawn in step."""
-
-    def samples(self, draws: int, *args: np.ndarray, seed: int) -> np.ndarray:
-        rng = np.random.default_rng(seed)
-        return np.concatenate([pivotal(*args, rng, draws) for _ in range(400 // draws)])
-
-    def test_neighbours_are_seldom_drawn_together(self, draws: int) -> None:
-        # 40 units in a row, 20 drawn: a simple random sample draws two neighbours with
-        # probability 20*19/(40*39) = .244; spread samples far less often.
-        drawn = self.samples(draws, np.full(40, 0.5), np.arange(40.0), np.zeros(40, int), seed=5)
-        assert (drawn.sum(axis=1) == 20).all()
-        together = (drawn[:, 1:] & drawn[:, :-1]).sum()
-        assert together / (400 * 39) < 0.17
-
-    def test_groups_are_spread_too(self, draws: int) -> None:
-        group = np.repeat(np.arange(10), 4)
-        drawn = self.samples(draws, np.full(40, 0.25), np.zeros(40), group, seed=6)
-        assert (drawn.reshape(-1, 10, 4).sum(axis=2) == 1).all()
-
-    def test_certain_and_impossible_units(self, draws: int) -> None:
-        p = np.array([1.0, 0.0, 0.5, 0.5])
-        drawn = self.samples(draws, p, np.zeros(4), np.zeros(4, int), seed=1)
-        assert drawn[:, 0].all()
-        assert not drawn[:, 1].any()
-        assert (drawn.sum(axis=1) == 2).all()
-
-    def test_probabilities_are_kept(self, draws: int) -> None:
-        p = np.array([0.2, 0.5, 0.9, 0.4, 0.7, 0.3])
-        group, position = np.array([0, 0, 1, 1, 0, 1]), np.array([0.0, 1.0, 1.5, 2.0, 2.0, 5.0])
-        rng = np.random.default_rng(2)
-        drawn = np.concatenate(
-            [pivotal(p, position, group, rng, draws) for _ in range(4000 // draws)]
-        )
-        z = (drawn.mean(axis=0) - p) / np.sqrt(p * (1 - p) / 4000)
-        assert np.abs(z).max() < 4

@@ -17,54 +17,13 @@ from assay.estimation.study import make_features
 from assay.sampling.draw import sample
 from assay.sampling.top_up import top_up
 from assay.tables.history import add_history
-from assay.tables.tables import Ratings, read_ratings, read_scores
+from assay.tables.tables import read_ratings, read_scores
 from assay.worlds.simulate import World, simulate
 
 
 @pytest.fixture(scope="module")
 def world() -> World:
     return simulate(documents=60, systems=5, metrics={"good": 0.5, "fair": 0.4}, rng=3)
-
-
-def test_by_hand() -> None:
-    # A rated 1 and 3 (mean 2), B 5 and 9 (mean 7), lower is better: -1, 1 and -2, 2.
-    frame = pl.DataFrame({"system": ["A", "A", "B", "B"], "seg": ["1", "2", "1", "2"],
-                          "score": [1.0, 3.0, 5.0, 9.0]})  # fmt: skip
-    test_set = read_scores(
-        pl.DataFrame({"system": ["A", "A", "C", "C"], "seg": ["1", "2", "1", "2"]})
-    )
-    found = add_history(test_set, read_ratings(frame, better="lower"))
-    assert found.frame["history"].to_list() == [-2.0, 2.0, -1.5, 1.5]
-    turned = add_history(test_set, read_ratings(frame, better="higher"))
-    assert turned.frame["history"].to_list() == [2.0, -2.0, 1.5, -1.5]
-    assert "4 ratings of other systems cover 4 of 4 outputs" in found.notes[-1]
-
-
-def test_segments_without_ratings_are_missing(world: World) -> None:
-    first = world.test_set.frame["doc"][0]
-    part = Ratings(world.rate().frame.filter(pl.col("doc") == first), better="lower")
-    found = add_history(world.test_set, part)
-    known = found.frame.filter(pl.col("history").is_not_null())["doc"].unique().to_list()
-    assert known == [first]
-
-
-@pytest.mark.parametrize(
-    ("change", "message"),
-    [
-        (lambda frame: frame.drop("doc"), "the history has no column doc"),
-        (lambda frame: frame.with_columns(doc=pl.lit("elsewhere")), "no rating in the history"),
-    ],
-)
-def test_a_history_of_something_else(change: object, message: str, world: World) -> None:
-    frame = change(world.rate().frame)  # type: ignore[operator]
-    with pytest.raises(InputError, match=message):
-        add_history(world.test_set, Ratings(frame, better="lower"))
-
-
-def test_twice_is_refused(world: World) -> None:
-    known = add_history(world.test_set, world.rate())
-    with pytest.raises(InputError, match="already"):
-        add_history(known, world.rate())
 
 
 def test_differences_do_not_see_their_own_ratings(world: World) -> None:

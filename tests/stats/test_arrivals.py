@@ -66,3 +66,16 @@ def test_the_law_without_a_unit_is_that_of_the_others(n: int) -> None:
                 law = np.convolve(law, np.r_[1 - t, np.zeros(size - 1), t])
             found[d] += weight * law[: n + 1].sum()
     assert arrival_probabilities(sizes, limits) == pytest.approx(found, abs=1e-9)
+
+
+def test_arrivals_of_equal_sizes_are_a_simple_random_sample() -> None:
+    # 30 documents of 4: 'over' takes ceil(50 / 4) = 13 of them.
+    pi = arrival_probabilities(np.full(30, 4), np.full(30, 49))
+    np.testing.assert_allclose(pi, 13 / 30, atol=1e-9)
+
+
+@pytest.mark.parametrize(("units", "n"), [(100_000, 50), (20_000, 1), (100_000, 99_950), (3, 2)])
+def test_arrivals_of_many_units_are_exact(units: int, n: int) -> None:
+    # Units of size 1 under 'under' are a simple random sample of n.
+    pi = arrival_probabilities(np.ones(units, int), np.full(units, n - 1))
+    np.testing.assert_allclose(pi, n / units, rtol=1e-8)

@@ -10,7 +10,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
-from assay.stats.bounds import bernstein_bound, hoeffding_bound, skew_t_interval, skew_terms
+from assay.stats.bounds import (
+    bernstein_bound,
+    hoeffding_bound,
+    mean_interval,
+    skew_t_interval,
+    skew_terms,
+)
 from assay.stats.intervals import Interval, mean_stderr, t_interval
 from assay.stats.selection import simple_random
 
@@ -107,6 +113,36 @@ class TestBernstein:
     @pytest.mark.parametrize("serfling", [False, True])
     def test_everything_rated(self, serfling: bool) -> None:
         assert bernstein_bound(self.values, 40, 25.0, 0.95, serfling=serfling) == 0
+
+
+class TestMeanInterval:
+    @pytest.mark.parametrize("name", ["hoeffding", "bernstein", "betting"])
+    def test_covers_over_all_samples_and_stays_in_the_range(self, name: str) -> None:
+        population, rng = np.array([0.0, 0, 0, 1, 1, 2, 5, 10]), np.random.default_rng(1)
+        truth, level = population.mean(), 0.6
+        found = [
+            mean_interval(name, np.array(sample), 8, (0.0, 10.0), level, rng)
+            for sample in combinations(population, 5)
+        ]
+        assert all(0 <= item.low <= item.high <= 10 for item in found)
+        assert np.mean([item.low <= truth <= item.high for item in found]) >= level
+
+    def test_margins_are_the_bounds(self) -> None:
+        values, rng = np.random.default_rng(2).uniform(40, 60, 400), np.random.default_rng(0)
+        margins = {
+            "hoeffding": hoeffding_bound(400, 2000, 100.0, 0.9),
+            "bernstein": bernstein_bound(values, 2000, 100.0, 0.9),
+        }
+        for name, margin in margins.items():
+            found = mean_interval(name, values, 2000, (0.0, 100.0), 0.9, rng)
+            assert found.half_width == pytest.approx(margin)
+            assert found.low + found.high == pytest.approx(2 * values.mean())
+
+    @pytest.mark.parametrize("name", ["hoeffding", "bernstein", "betting"])
+    def test_everything_rated_is_the_mean(self, name: str) -> None:
+        rng = np.random.default_rng(0)
+        found = mean_interval(name, np.array([1.0, 2.0, 6.0]), 3, (0.0, 9.0), 0.95, rng)
+        assert (found.low, found.high) == (3.0, 3.0)
 
 
 class TestSkew:

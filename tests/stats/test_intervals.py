@@ -8,12 +8,15 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from scipy import optimize, special
+from scipy import optimize, special, stats
 
 from assay.stats.intervals import (
+    Precision,
     _gauss_legendre,
+    chance_to_decide,
     chi_squared_quantile,
     detectable_shift,
+    detectable_shifts,
     interval_within,
     noncentral_t_cdf,
     normal_cdf,
@@ -21,6 +24,7 @@ from assay.stats.intervals import (
     root_between,
     t_cdf,
     t_interval,
+    t_probability,
     t_quantile,
 )
 
@@ -184,3 +188,75 @@ def test_a_root_is_found_between_two_values(root: float, power: float) -> None:
 def test_power_with_any_number_of_degrees() -> None:
     """Known from the normal distribution: 2.8 errors are found with 80% probability."""
     assert power_of(np.array([2.8]), np.array([np.inf]), 0.95) == pytest.approx(0.7995, abs=1e-3)
+
+
+def test_p_values_are_those_of_scipy() -> None:
+    values = np.random.default_rng(3).normal(0.4, 1, 12)
+    known = stats.ttest_1samp(values, 0.0).pvalue
+    stderr = float(values.std(ddof=1) / math.sqrt(12))
+    assert t_probability(float(values.mean()), stderr, 11) == pytest.approx(known, rel=1e-9)
+    assert math.isnan(t_probability(1.0, 0.0, 11))
+
+
+class TestVeryMany:
+    """Powers of very many pairs are read off a grid."""
+
+    def test_powers_are_those_of_each(self) -> None:
+        rng = np.random.default_rng(1)
+        shift, degrees = rng.gamma(2.0, 1.5, 20_000), rng.uniform(3, 200, 20_000)
+        t = special.stdtrit(degrees, 0.975)
+        known = 1 - special.nctdtr(degrees, shift, t) + special.nctdtr(degrees, shift, -t)
+        well = np.isfinite(known)  # NaN is what scipy gives for the smallest probabilities
+        assert well.mean() > 0.5
+        assert np.abs(power_of(shift, degrees, 0.95) - known)[well].max() < 2e-3
+
+    def test_shifts_are_those_of_each(self) -> None:
+        degrees = np.random.default_rng(2).uniform(5, 300, 2000)
+        found = detectable_shifts(degrees, 0.95, 0.8)
+        some = slice(None, None, 100)
+        exact = [detectable_shift(own, 0.95, 0.8) for own in degrees[some].tolist()]
+        assert found[some] == pytest.approx(exact, rel=2e-3)
+
+
+class TestPrecision:
+    floored = Precision(300, 6.0, 0.95, features=2, correlation=0.5, floor=0.2, floor_degrees=9)
+    texts = Precision(300, 6.0, 0.95, reach=0.5, alike=0.001, documents=40)
+
+    @pytest.mark.parametrize("precision", [floored, texts])
+    def test_power_is_that_of_scipys_noncentral_t(self, precision: Precision) -> None:
+        n = np.array([20, 100, 200, 280])
+        shift, degrees = 1.5 / precision.stderr(n), precision.degrees(n)
+        t = special.stdtrit(degrees, 0.975)
+        known = 1 - special.nctdtr(degrees, shift, t) + special.nctdtr(degrees, shift, -t)
+        assert precision.power(n, -1.5) == pytest.approx(known, abs=1e-6)
+
+    @pytest.mark.parametrize("precision", [floored, texts])
+    def test_the_smallest_of_all_numbers(self, precision: Precision) -> None:
+        n = np.arange(2, 301)
+        narrow, sure = precision.half_width(n) <= 1.0, precision.power(n, 1.5) >= 0.8
+        assert precision.n_for_half_width(1.0) == n[narrow][0]
+        assert precision.n_for_power(1.5, 0.8) == n[sure][0]
+        assert precision.n_for_half_width(1e-9) == 300  # not even all of them
+
+    def test_satterthwaites_degrees(self) -> None:
+        # Welch's formula for two errors of 1 and .2 with 97 and 9 degrees.
+        n = np.array([100])
+        own = math.sqrt(float(self.floored.stderr(n)[0]) ** 2 - 0.2**2)
+        known = (own**2 + 0.2**2) ** 2 / (own**4 / 97 + 0.2**4 / 9)
+        assert self.floored.degrees(n) == pytest.approx([known])
+
+
+def test_the_chance_to_decide_is_the_share_of_simulated_ends() -> None:
+    # 100,000 truths and later estimates, which are seen and new ratings weighed by their errors.
+    rng, runs = np.random.default_rng(7), 100_000
+    seen, stderr, later, gap, sd = 1.0, 0.6, 0.3, 0.8, 0.5
+    truth = rng.normal(gap, sd, runs)
+    new = rng.normal(truth, 1 / math.sqrt(1 / later**2 - 1 / stderr**2))
+    weight = later**2 / stderr**2
+    ended = weight * seen + (1 - weight) * new
+    limit = special.stdtrit(400, 0.975) * later
+    share = np.mean(np.abs(ended) > limit)
+    options = {"gap": gap, "sd": sd, "level": 0.95, "degrees": 400.0}
+    assert chance_to_decide(seen, stderr, later, **options) == pytest.approx(share, abs=0.006)
+    assert chance_to_decide(seen, stderr, stderr, **options) == 0.0  # nothing more is rated
+    assert chance_to_decide(2.0, stderr, stderr, **options) == 1.0

@@ -20,7 +20,7 @@ from assay.stats.intervals import (
     t_interval,
 )
 from assay.stats.random import as_rng, seeded, spawn
-from assay.stats.selection import simple_random
+from assay.stats.selection import simple_random, within_strata
 
 
 class TestRandom:
@@ -109,6 +109,13 @@ class TestSelection:
         assert sorted(order.tolist()) == list(range(8))
         again = simple_random(8, 3, np.random.default_rng(0))[0]
         np.testing.assert_array_equal(again, order[:3])
+
+    def test_strata_of_any_size(self) -> None:
+        counts = np.array([[2, 0, 1], [0, 1, 3]])
+        drawn = within_strata(np.array([2, 0, 2, 1, 0, 2]), counts, np.random.default_rng(1))
+        for row in range(2):
+            found = np.bincount(np.array([2, 0, 2, 1, 0, 2])[drawn[row]], minlength=3)
+            assert found.tolist() == counts[row].tolist()
 
 
 class TestOrders:

@@ -46,7 +46,8 @@ def krippendorff_alpha(
     if metric == "nominal":
         return _nominal_alpha(values, units, m)
     if metric == "ordinal":
-        values = scipy.stats.rankdata(values)
+        _, place, ties = np.unique(values, return_inverse=True, return_counts=True)
+        values = (np.cumsum(ties) - (ties - 1) / 2)[place]  # scipy.stats takes 0.4 s to load
     mean = np.bincount(units, values) / m
     squares = np.bincount(units, (values - mean[units]) ** 2)
     observed = float(np.sum(m * squares / (m - 1)) / len(values))
