@@ -30,7 +30,7 @@ STAGES = {
     "views": "Report",
     "papers": "Reproduce",
     "engine": "Large work",
-    "pay": "Money and time",
+    "results": "Money and time",
     "stats": "Shared",
 }
 """The rooms in the order of use."""

@@ -168,33 +168,48 @@ def _shown(value: float | None, digits: int | None, of: int | None) -> str | Non
 
 def _missing(cells: Iterable[PrintedCell]) -> Iterator[str]:
     """What would be needed, and for how many numbers of which tables."""
-    files: dict[str, list[str]] = {}
+    reasons: dict[str, list[str]] = {}
     for cell in cells:
-        files.setdefault(cell.reason.removeprefix("needs "), []).append(cell.table)
+        reasons.setdefault(cell.reason.removeprefix("needs "), []).append(cell.table)
     groups: dict[tuple[str, ...], list[str]] = {}
-    for file, tables in files.items():
-        groups.setdefault(tuple(dict.fromkeys(tables)), []).append(file)
+    for reason, tables in reasons.items():
+        groups.setdefault(tuple(dict.fromkeys(tables)), []).append(reason)
     for of, needed in groups.items():
-        count = sum(len(files[file]) for file in needed)
+        count = sum(len(reasons[reason]) for reason in needed)
         yield f"- {count} of {', '.join(of)}: needs {', '.join(_joined(needed))}"
 
 
-def _joined(needed: Iterable[str]) -> list[str]:
-    """Columns of one file, and files whose names begin alike, together."""
-    columns: dict[str, list[str]] = {}
-    for text in needed:
-        column, _, file = text.rpartition(" in ")
-        columns.setdefault(file, []).extend([column] if column else [])
+def _joined(reasons: Iterable[str]) -> list[str]:
+    """The files of all reasons, each once, those whose names begin alike together."""
+    columns: dict[str, dict[str, None]] = {}
+    for reason in reasons:
+        wanted: list[str] = []
+        for part in reason.split(", "):
+            *names, file = part.removeprefix("in ").split(" in ")
+            if "." not in file and not names:
+                wanted.append(file)  # one of several columns of a file
+                continue
+            for one in _expanded(file):
+                columns.setdefault(one, {}).update(dict.fromkeys([*wanted, *names]))
+            wanted = []
     alike: dict[tuple[str, str], list[str]] = {}
-    for file, wanted in columns.items():
-        found = re.fullmatch(r"(.+_)([a-z-]{4,5})\.parquet", file)
-        begin, pair = found.groups() if found else (file, "")
-        said = f"{', '.join(wanted).rstrip(',')} in {begin}" if wanted else begin
-        alike.setdefault((said, ".parquet" if pair else ""), []).append(pair)
+    for file, missing in columns.items():
+        begin, pair, end = re.fullmatch(r"(.+_)?([a-z-]{4,5})?(.*)", file).groups("")  # type: ignore[union-attr]
+        said = f"{', '.join(missing)} in {begin}" if missing else begin
+        alike.setdefault((said, end), []).append(pair)
     return [
         begin + (f"{{{','.join(pairs)}}}" if len(pairs) > 1 else pairs[0]) + end
         for (begin, end), pairs in alike.items()
     ]
+
+
+def _expanded(file: str) -> list[str]:
+    """The files of a name with braces."""
+    found = re.fullmatch(r"(.*)\{(.*)\}(.*)", file)
+    if found is None:
+        return [file]
+    begin, pairs, end = found.groups()
+    return [begin + pair + end for pair in pairs.split(",")]
 
 
 def main() -> None:

@@ -31,6 +31,7 @@ white-space:pre-wrap">{text}</pre>"""
 
 def main() -> None:
     """Run the demo and take a picture of everything a reader should see first."""
+    from campaign_pictures import take
     from markupsafe import escape
     from playwright.sync_api import sync_playwright
 
@@ -61,6 +62,7 @@ def main() -> None:
         picture(browser, folder / "notebook.html", "notebook", (1000, 660))
         for stem, height in {"organiser": 740, "small_budget": 460, "localisation": 440}.items():
             picture(browser, folder / f"{stem}.html", stem, (1100, height))
+        take(browser, folder, PICTURES)
         browser.close()
 
 

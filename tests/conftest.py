@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -86,25 +88,46 @@ class Ran(NamedTuple):
     err: str
 
 
-@pytest.fixture
-def run_assay(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> Callable[..., Ran]:
+def exit_code(*arguments: object) -> int:
     """Run the command line in this process, as the console script does."""
     from assay.cli import main
 
-    def run(*arguments: object) -> Ran:
-        monkeypatch.setattr("sys.argv", ["assay", *(str(argument) for argument in arguments)])
-        capsys.readouterr()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("sys.argv", ["assay", *map(str, arguments)])
         try:
             main()
-            code: object = 0
         except SystemExit as stop:
-            code = stop.code
-        out, err = capsys.readouterr()
-        return Ran(code if isinstance(code, int) else 0 if code is None else 1, out, err)
+            return stop.code if isinstance(stop.code, int) else int(stop.code is not None)
+    return 0
+
+
+@pytest.fixture
+def run_assay(capsys: pytest.CaptureFixture[str]) -> Callable[..., Ran]:
+    """A command, its exit code and what it printed."""
+
+    def run(*arguments: object) -> Ran:
+        capsys.readouterr()
+        code = exit_code(*arguments)
+        return Ran(code, *capsys.readouterr())
 
     return run
+
+
+class Demo(NamedTuple):
+    """The folder that `assay demo` wrote, and what it printed."""
+
+    folder: Path
+    out: str
+
+
+@pytest.fixture(scope="session")
+def demo(tmp_path_factory: pytest.TempPathFactory) -> Demo:
+    """The demo, run once; a test that changes its files takes a copy."""
+    inside, out = tmp_path_factory.mktemp("demo"), StringIO()
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out):
+        patch.chdir(inside)
+        assert exit_code("demo", "-o", "demo") == 0
+    return Demo(inside / "demo", out.getvalue())
 
 
 @pytest.fixture

@@ -7,7 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError, OptionError
-from assay.pay import UNPAID, Costs, parse_amount, parse_pay, pay_of, time_text
+from assay.pay import parse_amount, parse_pay, pay_of, ratings_for
+from assay.results import UNPAID, Costs, time_text
 
 
 @pytest.mark.parametrize(
@@ -53,19 +54,19 @@ def test_prices_that_make_no_sense_are_refused(value: float) -> None:
 def test_what_amounts_buy() -> None:
     costs = parse_pay("18 EUR per hour, 40 s per rating")
     assert costs.price == pytest.approx(0.2)
-    assert costs.ratings(parse_amount("20 hours")) == 1800
-    assert costs.ratings(parse_amount("300 EUR")) == pytest.approx(1500)
-    assert costs.ratings(parse_amount("15,000 ratings")) == 15_000
+    assert ratings_for(costs, parse_amount("20 hours")) == 1800
+    assert ratings_for(costs, parse_amount("300 EUR")) == pytest.approx(1500)
+    assert ratings_for(costs, parse_amount("15,000 ratings")) == 15_000
     assert costs.counted(1800) == "1,800 more ratings (360 EUR, 20 h)"
     assert UNPAID.counted(640) == "640 more ratings"
     with pytest.raises(OptionError, match=r"is not in EUR"):
-        costs.ratings(parse_amount("300 USD"))
+        ratings_for(costs, parse_amount("300 USD"))
     with pytest.raises(InputError, match="what a rating costs is not known.*18 EUR per hour, 40 s"):
-        parse_pay("18 EUR per hour").ratings(parse_amount("300 EUR"))
+        ratings_for(parse_pay("18 EUR per hour"), parse_amount("300 EUR"))
     with pytest.raises(InputError, match="how long a rating takes is not known"):
-        UNPAID.ratings(parse_amount("3 h"))
-    with pytest.raises(OptionError, match="buys no end"):
-        parse_pay("0 EUR per rating").ratings(parse_amount("300 EUR"))
+        ratings_for(UNPAID, parse_amount("3 h"))
+    with pytest.raises(OptionError, match="buys unlimited"):
+        ratings_for(parse_pay("0 EUR per rating"), parse_amount("300 EUR"))
 
 
 def test_ratings_that_say_how_long_they_took() -> None:

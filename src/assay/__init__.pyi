@@ -47,7 +47,6 @@ from assay.kits.results import Kit as Kit
 from assay.kits.results import KitDesign as KitDesign
 from assay.kits.results import KitSet as KitSet
 from assay.papers.reproduce import reproduce as reproduce
-from assay.pay import Costs as Costs
 from assay.planning.campaign import CampaignPlan as CampaignPlan
 from assay.planning.campaign import plan_campaign as plan_campaign
 from assay.planning.editors import plan_editors as plan_editors
@@ -63,6 +62,7 @@ from assay.ranking.rank import rank as rank
 from assay.ranking.ratings import rank_ratings as rank_ratings
 from assay.ranking.sigma import fit_sigma as fit_sigma
 from assay.ranking.sigma import match_sigma as match_sigma
+from assay.results import Costs as Costs
 from assay.sampling.draw import sample as sample
 from assay.sampling.next import next_segments as next_segments
 from assay.sampling.stability import stability as stability

@@ -231,8 +231,8 @@ class _Sweep:
                 self._need_workers(lost)
             except KilledWorker as error:
                 raise ClusterError(
-                    "workers died again and again over the same cell, most often for lack of"
-                    f" memory ({error}); give the workers more, or fewer threads each"
+                    "workers kept dying over the same cell, most often for lack of memory"
+                    f" ({error}); give the workers more, or fewer threads each"
                 ) from None
             except ModuleNotFoundError as error:
                 difference = f"no {error.name}"

@@ -14,7 +14,7 @@ import re
 import types
 import typing
 from collections.abc import Mapping, Sequence
-from dataclasses import MISSING, dataclass, field, fields, is_dataclass
+from dataclasses import MISSING, dataclass, field, fields, is_dataclass, replace
 from functools import cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -384,3 +384,99 @@ def _brief(value: object) -> str:
         return f"a number of {value.bit_length():,} bits"
     text = repr(value[:40] if isinstance(value, str | list) else value)
     return text if len(text) < 40 else f"{text[:36]} ..."
+
+
+@dataclass(frozen=True, slots=True)
+class Costs:
+    """What a rating costs: any one of the three prices, and the time it takes where known."""
+
+    per_rating: float | None = None
+    per_task: float | None = None
+    per_hour: float | None = None
+    seconds_per_rating: float | None = None
+    currency: str | None = None
+
+    @property
+    def price(self) -> float | None:
+        """The money for one rating, where it can be said."""
+        if self.per_rating is not None or self.per_hour is None:
+            return self.per_rating
+        seconds = self.seconds_per_rating
+        return None if seconds is None else self.per_hour * seconds / 3600
+
+    def timed(self, seconds: float | None) -> Costs:
+        """The same where a rating took so many seconds; what was said beforehand stays."""
+        known = self.seconds_per_rating is not None or seconds is None
+        return self if known else replace(self, seconds_per_rating=seconds)
+
+    def money(self, ratings: float | None) -> float | None:
+        """The money for so many ratings."""
+        price = self.price
+        return None if ratings is None or price is None else ratings * price
+
+    def minutes(self, ratings: float | None) -> float | None:
+        """The time for so many ratings."""
+        seconds = self.seconds_per_rating
+        return None if ratings is None or seconds is None else ratings * seconds / 60
+
+    def cost(self, ratings: float | None) -> str:
+        """Money and time of so many ratings in words; nothing where neither is known.
+
+        >>> Costs(per_rating=0.12, seconds_per_rating=17, currency="EUR").cost(640)
+        '77 EUR, 3 h'
+        """
+        money, minutes = self.money(ratings), self.minutes(ratings)
+        parts = [] if money is None else [money_text(money, self.currency)]
+        return ", ".join(parts + ([] if minutes is None else [time_text(minutes)]))
+
+    def counted(self, number: float, what: str = "more ratings") -> str:
+        """So many ratings with what they cost.
+
+        >>> Costs(per_rating=0.12, currency="EUR").counted(640)
+        '640 more ratings (77 EUR)'
+        """
+        cost = self.cost(number)
+        return f"{number:,.0f} {what}" + (f" ({cost})" if cost else "")
+
+    @property
+    def text(self) -> str:
+        """The same as :func:`~assay.pay.parse_pay` reads it.
+
+        >>> Costs(per_hour=18.0, seconds_per_rating=40.0, currency="EUR").text
+        '18 EUR per hour, 40 s per rating'
+        """
+        prices = {"rating": self.per_rating, "task": self.per_task, "hour": self.per_hour}
+        unit = self.currency or "units"
+        parts = [f"{x:.12g} {unit} per {what}" for what, x in prices.items() if x is not None]
+        if self.seconds_per_rating is not None:
+            parts.append(f"{self.seconds_per_rating:.12g} s per rating")
+        return ", ".join(parts)
+
+
+UNPAID = Costs()
+"""Where nothing is known of money or time."""
+
+
+def money_text(money: float, currency: str | None) -> str:
+    """An amount of money as it is said.
+
+    >>> money_text(76.8, "EUR"), money_text(0.13, "EUR"), money_text(1216, None)
+    ('77 EUR', '0.13 EUR', 'a cost of 1,216')
+    """
+    if money < 10 and money != round(money):
+        number = f"{money:,.2f}" if money >= 0.095 else f"{money:.2g}"
+    else:
+        number = f"{math.floor(money + 0.5):,}"
+    return f"a cost of {number}" if currency is None else f"{number} {currency}"
+
+
+def time_text(minutes: float) -> str:
+    """A time as it is said.
+
+    >>> time_text(190), time_text(25.2), time_text(62.4 * 60), time_text(0.2)
+    ('3.2 h', '25 min', '62 h', '1 min')
+    """
+    if minutes < 59.5:
+        return f"{max(1, round(minutes))} min"
+    hours = minutes / 60
+    return f"{hours:,.0f} h" if hours >= 9.95 else f"{round(hours, 1):g} h"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import resource
 import signal
@@ -9,7 +10,7 @@ import subprocess
 import sys
 import tempfile
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -74,6 +75,41 @@ def run_assay_bounded(
     """Run the command line."""
     command = [sys.executable, "-m", "assay", *arguments]
     return run_bounded(command, seconds=seconds, cwd=cwd, stdin=stdin, env=env)
+
+
+class Opened(NamedTuple):
+    """What `assay.check` says of a file, and the seconds of the processor that it took."""
+
+    ok: bool
+    messages: list[str]
+    seconds: float
+
+
+CHECK = """
+import json, sys, time
+import assay
+
+for path, kind, form in json.load(sys.stdin):
+    before = time.process_time()
+    checked = assay.check(path, kind=kind, format=form)
+    messages = [problem.message for problem in checked.problems]
+    print(json.dumps([checked.ok, messages, time.process_time() - before]))
+"""
+
+
+def check_bounded(
+    files: Mapping[str, tuple[Path, str, str | None]], *, seconds: float = 100
+) -> tuple[dict[str, Opened], Bounded]:
+    """Check files (path, kind, format) in one process, one after the other.
+
+    Its peak of memory bounds that of each of them.
+    """
+    asked = json.dumps([(str(path), kind, form) for path, kind, form in files.values()])
+    ran = run_bounded([sys.executable, "-c", CHECK], stdin=asked.encode(), seconds=seconds)
+    assert ran.code == 0, ran.err
+    assert not ran.err
+    answers = (Opened(*json.loads(line)) for line in ran.out.splitlines())
+    return dict(zip(files, answers, strict=True)), ran
 
 
 def _megabytes(pid: int) -> float:

@@ -7,11 +7,12 @@ import io
 import os
 import struct
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 import polars as pl
 import pytest
-from tests.attacks.bounded import run_assay_bounded
+from tests.attacks.bounded import check_bounded, run_assay_bounded
 from tests.attacks.test_bombs import cell, workbook
 
 import assay
@@ -93,43 +94,46 @@ WORKBOOKS = {
 }
 
 
-@pytest.mark.parametrize("name", WORKBOOKS)
-def test_a_workbook_in_disguise_is_refused(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "x.xlsx"
-    path.write_bytes(WORKBOOKS[name]())
-    ran = run_assay_bounded("check", path, "--kind", "ratings")
-    assert ran.refused(), ran
-    assert max(ran.seconds / 5, ran.megabytes / 500) < 1, ran
+def refused(files: Mapping[str, bytes | pl.DataFrame], ending: str, folder: Path) -> list[str]:
+    """What is said of files, which are refused soon and in little memory."""
+    asked = {}
+    for i, (name, content) in enumerate(files.items()):
+        path = folder / f"{i}{ending}"
+        if isinstance(content, bytes):
+            path.write_bytes(content)
+        else:
+            content.write_parquet(path, compression="zstd")
+        asked[name] = (path, "ratings", None)
+    found, ran = check_bounded(asked)
+    assert [name for name, one in found.items() if one.ok or one.seconds > 5] == []
+    assert ran.megabytes < 500
+    return [" ".join(one.messages) for one in found.values()]
 
 
-TABLES = {
-    "a long list": {"x": [[0] * 30_000_000, []]},
-    "a long text": {"x": ["A" * 300_000_000, ""]},
-    "bytes": {"x": [bytes(300_000_000), b""]},
+def test_workbooks_in_disguise_are_refused(tmp_path: Path) -> None:
+    refused({name: make() for name, make in WORKBOOKS.items()}, ".xlsx", tmp_path)
+
+
+LONG = {
+    "a long list": lambda: (
+        pl.zeros(30_000_000, pl.Int64, eager=True).implode().append(pl.Series([[0]]))
+    ),
+    "a long text": lambda: pl.Series(["A" * 300_000_000, ""]),
+    "bytes": lambda: pl.Series([bytes(300_000_000), b""]),
 }
 
 
-@pytest.mark.parametrize("name", TABLES)
-def test_a_page_out_of_proportion_is_refused(name: str, tmp_path: Path) -> None:
-    path = tmp_path / "x.parquet"
-    columns = {"system": ["A", "B"], "seg": [1, 1], "score": [1.0, 2.0]}
-    pl.DataFrame(columns | TABLES[name]).write_parquet(path, compression="zstd")
-    ran = run_assay_bounded("check", path, "--kind", "ratings")
-    assert ran.refused(), ran
-    assert "its pages" in ran.out
-    assert max(ran.seconds / 5, ran.megabytes / 500) < 1, ran
+def test_pages_out_of_proportion_are_refused(tmp_path: Path) -> None:
+    given = pl.DataFrame({"system": ["A", "B"], "seg": [1, 1], "score": [1.0, 2.0]})
+    files = {name: given.with_columns(x=make()) for name, make in LONG.items()}
+    assert all("its pages" in said for said in refused(files, ".parquet", tmp_path))
 
 
-@pytest.mark.parametrize("kind", [pl.String, pl.Categorical])
-def test_a_long_name_in_many_rows_is_refused(kind: type[pl.DataType], tmp_path: Path) -> None:
-    path = tmp_path / "x.parquet"
-    rows = pl.DataFrame({"seg": range(200_000)}).select(
-        pl.lit("A" * 4900).cast(kind).alias("system"), "seg", score=pl.lit(1.0)
-    )
-    rows.write_parquet(path, compression="zstd")
-    ran = run_assay_bounded("check", path, "--kind", "ratings")
-    assert ran.refused(), ran
-    assert max(ran.seconds / 5, ran.megabytes / 500) < 1, ran
+def test_a_long_name_in_many_rows_is_refused(tmp_path: Path) -> None:
+    rows = pl.DataFrame({"seg": range(200_000), "score": 1.0})
+    kinds = {str(kind): pl.lit("A" * 4900).cast(kind) for kind in (pl.String, pl.Categorical)}
+    files = {name: rows.with_columns(system=column) for name, column in kinds.items()}
+    refused(files, ".parquet", tmp_path)
 
 
 def test_headers_of_pages_that_lie(tmp_path: Path) -> None:

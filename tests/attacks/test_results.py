@@ -164,7 +164,7 @@ def test_parts_are_guarded_like_the_page(
     def broken(*_: Any, **__: Any) -> Any:
         raise OverflowError("too\nlarge")
 
-    monkeypatch.setattr("assay.views.estimation.draw_pairs", broken)
+    monkeypatch.setattr("assay.views.figures.draw_pairs", broken)
     for write, target in ((write_report, "r.html"), (write_parts, "parts")):
         with pytest.raises(InputError, match=r"contradict themselves \(OverflowError: too large\)"):
             write(saved["estimates"], tmp_path / target)

@@ -274,7 +274,7 @@ def test_more_ratings_are_asked_for_where_little_is_decided() -> None:
     found = assay.audit_ratings(world.rate(), world.test_set, rng=1)
     assert found.power.expected < 0.8
     assert found.next
-    assert found.next[0].startswith("for 80% of pairs to be decided")
+    assert found.next[0].startswith("to decide 80% of pairs")
 
 
 @pytest.mark.slow

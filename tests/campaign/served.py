@@ -18,6 +18,7 @@ import assay
 from assay.campaign.campaign import Campaign, open_campaign
 from assay.campaign.create import create_campaign
 from assay.campaign.web import create_app
+from assay.campaign.web.connections import Connection
 from assay.project.settings import Raters, Screen, Settings
 
 FAMILY = "👨‍👩‍👧‍👦"
@@ -194,7 +195,9 @@ def serving(campaign: Campaign, tokens: dict[str, str], port: int = 0) -> Iterat
     with socket.socket() as sock:
         sock.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         sock.bind(("127.0.0.1", port))
-        config = uvicorn.Config(app, log_level="error", lifespan="off", access_log=False)
+        config = uvicorn.Config(
+            app, http=Connection, log_level="error", lifespan="off", access_log=False
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([sock],), daemon=True)
         thread.start()

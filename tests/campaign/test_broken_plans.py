@@ -110,13 +110,17 @@ BROKEN: dict[str, tuple[str, dict[str, str | bytes], str, str]] = {
         {"q.tsv": "source\ttarget\tlow\thigh\na\tb\t90\t10\n"},
         "checks.qualify: q.tsv, low", "exchange the two",
     ),
+    "form-without-questions": (
+        GOOD + 'forms = { after = "f.tsv" }', {"f.tsv": "ask\nWhy?\n"},
+        "forms.after: f.tsv, question", "add it",
+    ),
     "odd-lease": (GOOD + 'raters = { lease = "soon" }', {}, "raters.lease", "auto"),
 }  # fmt: skip
 
 
 WITHOUT_VALUE = (
     "no-protocol", "no-scores", "unknown-key", "unknown-table", "unknown-key-inside", "not-toml",
-    "no-seg", "tutorial-without-scores",
+    "no-seg", "tutorial-without-scores", "form-without-questions",
 )  # fmt: skip
 """What is missing, or is named by its place."""
 

@@ -11,6 +11,7 @@ import numpy as np
 import polars as pl
 import pytest
 from tests.campaign.store.world import (
+    HandClock,
     body,
     finish,
     make,
@@ -400,6 +401,22 @@ def test_people_join_finish_and_are_forgotten(place: Path | str) -> None:
         assert "person-77" not in str(rows)
         with campaign._store.reading() as db:
             assert db.exec_driver_sql("SELECT outside FROM rater").scalars().all() == [None] * 5
+
+
+def test_no_more_people_join_than_there_are_tasks(place: Path | str) -> None:
+    clock = HandClock()
+    made = make(place)
+    with opened(place, clock) as campaign:
+        joined = [campaign.join({}, True) for _ in range(made.tasks)]
+        with pytest.raises(NotNowError, match="all places are taken"):
+            campaign.join({}, True)
+        link = campaign.link(joined[0])
+        assert link is not None
+        assert campaign.next(link)["state"] == "task"
+        with pytest.raises(NotNowError, match="all places are taken"):
+            campaign.join({}, True)
+        clock.pass_minutes(61)
+        assert campaign.join({}, True), "who never began keeps nobody out"
 
 
 def test_consent_comes_before_work(tmp_path: Path) -> None:

@@ -8,9 +8,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import Ran
+from tests.conftest import Demo, Ran
 
 import assay
+from assay.cli.demo import FILES, MADE
 
 Run = Callable[..., Ran]
 
@@ -66,19 +67,13 @@ def test_tables_for_people(run_assay: Run, campaign: Path) -> None:
     assert "metrics: " in ran.out
 
 
-def test_demo(run_assay: Run, tmp_path: Path) -> None:
-    ran = run_assay("demo", "-o", tmp_path / "demo")
-    assert ran.code == 0
-    assert "saved: " in ran.out
-    assert "report: " in ran.out
-    names = {path.name for path in (tmp_path / "demo").iterdir()}
-    assert names == {
-        "scores.tsv", "sample.tsv", "ratings.tsv", "judgments.tsv", "estimates.json",
-        "ranking.json", "report.html", "edits.tsv", "effort.json", "sample.json", "raters.json",
-        "stability.json", ".assay-demo",
-    }  # fmt: skip
+def test_demo(run_assay: Run, demo: Demo) -> None:
+    folder = demo.folder
+    assert "saved: " in demo.out
+    assert "report: " in demo.out
+    names = {path.name for path in folder.iterdir()}
+    assert names == {*FILES, MADE}
     # What the demo wrote can be used as a user would.
-    folder = tmp_path / "demo"
     ran = run_assay(
         "estimate", folder / "scores.tsv", folder / "ratings.tsv", "--sample",
         folder / "sample.tsv", "--better", "lower", "--json",

@@ -6,6 +6,7 @@ import inspect
 import os
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Callable, Iterator
@@ -13,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import typer
-from tests.conftest import ROOT, Ran
+from tests.conftest import ROOT, Demo, Ran
 from tests.sheets import rate_sheet
 
 import assay
@@ -60,13 +61,12 @@ def test_nothing_typed_shows_the_pipeline(run_assay: Run) -> None:
 
 
 def test_every_command_of_the_pipeline_runs(
-    tmp_path: Path, run_assay: Run, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, demo: Demo, run_assay: Run, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the demo's folder, with its scores as somebody's outputs and filled-in sheets."""
-    monkeypatch.chdir(tmp_path)
     monkeypatch.setattr("typer.launch", lambda _: 0)
-    assert run_assay("demo", "-o", "demo").code == 0
-    monkeypatch.chdir("demo")
+    shutil.copytree(demo.folder, tmp_path, dirs_exist_ok=True)
+    monkeypatch.chdir(tmp_path)
     Path("scores.tsv").rename("outputs.csv")
     text = Path("outputs.csv").read_text("utf-8")
     Path("outputs.csv").write_text(text.replace(",", ";").replace("\t", ","), encoding="utf-8")
@@ -77,7 +77,7 @@ def test_every_command_of_the_pipeline_runs(
         if words[0] == "cd":
             monkeypatch.chdir(words[1])
             for name in ("judgments.tsv", "edits.tsv"):
-                Path(name).write_bytes((tmp_path / "demo" / name).read_bytes())
+                Path(name).write_bytes((demo.folder / name).read_bytes())
             continue
         if "answers/*.xlsx" in words:
             for name in ("Ada", "Ben"):

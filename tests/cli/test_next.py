@@ -32,7 +32,7 @@ def campaign(tmp_path: Path) -> Path:
 
 def run(folder: Path, *options: object, ratings: str = "ratings.tsv") -> Result:
     app = typer.Typer()
-    app.command("next", cls=Command)(spelled_out(next_))
+    app.command("next", cls=Command)(spelled_out(next_, "next"))
     files = [str(folder / "scores.tsv"), str(folder / ratings)]
     return CliRunner().invoke(app, [*files, *(str(option) for option in options)])
 

@@ -174,7 +174,7 @@ def test_second_opinions_that_a_budget_buys_are_dealt_out(
     share = 1300 / (3 * size) - 1
     assert f"x {size} segments once + {share:.0%} twice" in ran.out
     ran = run_assay("sample", "--seed", 1)
-    assert f"With {share:.0%} of them by one rater more: 1,300 ratings (156 EUR)." in ran.out
+    assert f"With {share:.0%} of them by one more rater: 1,300 ratings (156 EUR)." in ran.out
     said = tomllib.loads((project / "assay.toml").read_text("utf-8"))
     assert said["raters"] == {"overlap": f"{share:.0%}"}
     ran = run_assay("collect", "--sheets", "csv", "--raters", "3", "--json")

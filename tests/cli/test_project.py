@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import subprocess
+import sys
 import tomllib
 from collections.abc import Callable
 from pathlib import Path
@@ -181,3 +183,12 @@ def test_patterns_are_expanded_here(project: Path, run_assay: Run) -> None:
     assert len(json.loads(done(run_assay("raters", "--json")).out)["raters"]) == 3
     ran = done(run_assay("raters", "scores.tsv", "r*.csv", "--json"))
     assert len(json.loads(ran.out)["raters"]) == 3
+
+
+def test_a_reader_that_leaves_loses_nothing(project: Path, run_assay: Run) -> None:
+    """`assay sample | head -1` has written a sample, so the project knows it."""
+    for words in ("sample --budget 40% --seed 1", "collect --sheets csv --raters Ada,Ben --seed 1"):
+        command = f"{sys.executable} -m assay {words} | head -1"
+        subprocess.run(command, shell=True, check=True, capture_output=True, timeout=100)
+    assert said()["sample"]["file"] == "sample.tsv"  # type: ignore[index]
+    assert said()["key"] == "sheets-key.tsv"

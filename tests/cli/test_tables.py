@@ -5,11 +5,12 @@ from __future__ import annotations
 import ast
 import json
 import re
+import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from tests.conftest import Ran
+from tests.conftest import Demo, Ran
 from tests.house import in_room, nodes
 
 import assay.tables.load as loading
@@ -202,7 +203,7 @@ def test_two_sources_under_one_key(run_assay: Run, tmp_path: Path) -> None:
     path.write_text(f"{header}A\td\t1\tE\tein  Haus\ta\tb\nB\td\t1\tF\tein Haus \ta\tb\n")
     assert run_assay("check", path, "--kind", "edits").code == 0
     other.write_text(f"{header}A\td\t1\tG\tein Hund\ta\tb\n")
-    assert "has another source in one file than in another" in run_assay("effort", path, other).err
+    assert "has different sources in two files" in run_assay("effort", path, other).err
 
 
 @pytest.mark.parametrize(
@@ -244,14 +245,14 @@ def test_only_reports_are_written_over(run_assay: Run, tmp_path: Path) -> None:
         assert report.read_text() == "my own page\n"
 
 
-def test_a_demo_writes_over_nothing_but_a_demo(run_assay: Run, tmp_path: Path) -> None:
+def test_a_demo_writes_over_nothing_but_a_demo(run_assay: Run, demo: Demo, tmp_path: Path) -> None:
     refused = "is there, and not as a demo wrote it; name another folder"
     mine = tmp_path / "scores.tsv"
     mine.write_text("mine\n")
     assert refused in run_assay("demo", "-o", tmp_path).err
     assert mine.read_text() == "mine\n"
     mine.unlink()
-    assert run_assay("demo", "-o", tmp_path).code == 0
+    shutil.copytree(demo.folder, tmp_path, dirs_exist_ok=True)
     assert run_assay("demo", "-o", tmp_path, "--seed", "2").code == 0  # a demo over a demo
     ratings = tmp_path / "ratings.tsv"
     ratings.write_text("my own ratings\n")

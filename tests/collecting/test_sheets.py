@@ -257,12 +257,12 @@ ALTERED: dict[str, tuple[Change, list[str]]] = {
     ),
     "decimal comma": (set_score("77,5"), ["'77,5' has a decimal comma; write decimals"]),
     "out of range": (set_score("780"), ["780", "outside the scale, 0 to 100; ask the rater"]),
-    "scores sorted by themselves": (sort_scores, ["the column score was sorted by itself; ask"]),
+    "scores sorted by themselves": (sort_scores, ["the score column was sorted by itself; ask"]),
     "header changed": (
         lambda f: f.rename({"score": "scroe"}),
         ["line 1", "no column score (did you mean 'scroe'?)", "put the first row back"],
     ),
-    "rows added": (added, ["'mine' is a row of no sheet of this key; put the code back"]),
+    "rows added": (added, ["'mine' is a row that is in no sheet of this key; put the code back"]),
     "no rows": (lambda f: f.clear(), ["rater-1", "the sheet has no rows; ask the rater"]),
     "a code lost": (
         lambda f: edit_first("code", "")(f), ["stands in a row without a code", "move it"],
@@ -338,7 +338,9 @@ def test_half_a_campaign(made: Made, test_set: assay.TestSet) -> None:
     write(sheet.with_columns(pl.when(half).then("score").alias("score")), paths[0])
     ratings = assay.collect_sheets(written.key, paths[:2])
     text = next(note for note in ratings.notes if note.code == "sheets-missing")
-    assert re.fullmatch(r"no sheet from 1 of 3 raters \(rater-3\), who alone had \d+ outputs", text)
+    assert re.fullmatch(
+        r"no sheet from 1 of 3 raters \(rater-3\); \d+ outputs were theirs alone", text
+    )
     assert ratings.unrated == 0
     (waits,) = [note for note in ratings.notes if note.code == "not-reached"]
     assert re.fullmatch(r"rater-1\.\w+: \d+ outputs after the last score wait", waits)
@@ -371,7 +373,7 @@ def test_a_fuller_sheet_follows_half_of_it(made: Made, tmp_path: Path) -> None:
     rest = assay.collect_sheets(written.key, paths, earlier=[first])
     assert rest.frame.equals(whole.frame)
     (note,) = [note for note in rest.notes if note.code == "earlier-sheet"]
-    assert re.search(r"comes after .*earlier.*: \d+ scores that it lacks kept$", note)
+    assert re.search(r"comes after .*earlier.*: \d+ scores missing in it kept$", note)
     write(set_score("1")(sheet), paths[0])
     changed = assay.collect_sheets(written.key, paths, earlier=[first])
     assert changed.frame["score"].to_list() != whole.frame["score"].to_list()

@@ -14,11 +14,10 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from tests.conftest import ROOT, Ran
+from tests.conftest import ROOT, Demo, Ran
 from tests.sheets import rate_sheet
 
 import assay
-from assay.cli.demo import demo as run_demo
 from assay.formats.catalogue import FORMATS
 from assay.tables.schemas import SCHEMAS
 
@@ -37,17 +36,10 @@ def blocks(language: str) -> list[object]:
     ]
 
 
-@pytest.fixture(scope="module")
-def demo(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("demo")
-    run_demo(output=folder)
-    return folder
-
-
 @pytest.fixture
-def demo_folder(demo: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def demo_folder(demo: Demo, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A copy of what the demo writes for every example, which may change it."""
-    shutil.copytree(demo, tmp_path, dirs_exist_ok=True)
+    shutil.copytree(demo.folder, tmp_path, dirs_exist_ok=True)
     monkeypatch.chdir(tmp_path)
     return tmp_path
 
@@ -155,12 +147,9 @@ def test_no_machine_paths_and_no_registry_addresses() -> None:
         assert line.startswith("#") or re.fullmatch(r"[\w.\-]+==[\w.\-+!]+", line), line
 
 
-def test_the_readme_shows_what_the_demo_prints(
-    demo_folder: Path, run_assay: Callable[..., Ran]
-) -> None:
+def test_the_readme_shows_what_the_demo_prints(demo: Demo) -> None:
     page = (ROOT / "README.md").read_text("utf-8")
-    printed = run_assay("demo", "-o", "demo").out
-    for line in printed.splitlines():
+    for line in demo.out.splitlines():
         assert line.strip() in page, line
 
 

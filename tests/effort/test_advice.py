@@ -9,7 +9,7 @@ from typing import Any
 import assay
 from assay.effort.results import EffortDifference
 from assay.effort.verdict import Verdict, next_steps
-from assay.pay import money_text, time_text
+from assay.results import money_text, time_text
 from assay.stats.reml import gap_power
 from assay.worlds.editing import EditingWorld
 
@@ -22,7 +22,9 @@ def test_the_number_of_editors_has_the_power() -> None:
     assert verdict is not None
     assert not verdict.decided
     (line,) = result.next
-    assert line.startswith(f"to decide {verdict.best} and {verdict.rival} by {verdict.measure}")
+    assert line.startswith(
+        f"to decide between {verdict.best} and {verdict.rival} by {verdict.measure}"
+    )
     item = _difference(result, verdict)
     total = int(line.split(" in all")[0].split(" ")[-1])
     variance = item.stderr**2 * 6 / 2

@@ -87,7 +87,7 @@ def test_without_times_there_is_no_price(edits: Edits) -> None:
     bare = replace(edits, frame=edits.frame.drop("seconds"))
     lead = _lead(assay.effort(bare, rate="40 EUR", rng=1))
     assert lead.startswith("A needs the fewest changes: ")
-    assert "No time in these files, so no price: it takes the seconds of every segment" in lead
+    assert "No time in these files, so no price: that needs the seconds of every segment" in lead
     assert "No time" not in _lead(assay.effort(bare, rng=1))
     found = assay.effort(edits, measures=["changed"], rate=40, rng=1)
     left = found.verdict
@@ -105,7 +105,7 @@ def test_the_human_translation_is_no_rival(edits: Edits) -> None:
     lead = _lead(result)
     assert lead.startswith(f"Whether {verdict.best} or {verdict.rival} takes the least time")
     assert "The human translation, A: " in lead
-    pair = f"to decide {verdict.best} and {verdict.rival} by time"
+    pair = f"to decide between {verdict.best} and {verdict.rival} by time"
     assert result.next[0].startswith(pair) or "no realistic number" in result.next[0]
 
 

@@ -253,7 +253,7 @@ def test_repeated_numbers_are_told_apart_by_their_text(folders: tuple[Path, Path
 
 def test_swapped_folders(folders: tuple[Path, Path]) -> None:
     before, after = folders
-    with pytest.raises(InputError, match="exchange `before` and `after`"):
+    with pytest.raises(InputError, match="swap `before` and `after`"):
         read_versions(after, before)
 
 
@@ -311,7 +311,7 @@ def test_folders_that_nobody_knows(tmp_path: Path) -> None:
     for folder in ("north", "south"):
         write(tmp_path / "b" / folder / "a.xlf", "d", [unit("1", "Text.", "txet", made)])
         write(tmp_path / "a" / folder / "a.xlf", "d", [unit("1", "Text.", "TXET", done)])
-    with pytest.raises(InputError, match="which system each is from; these names may be meant: no"):
+    with pytest.raises(InputError, match="which system each is from; candidates: no"):
         read_versions(tmp_path / "b", tmp_path / "a")
     with pytest.raises(InputError, match="which editor each is from"):
         read_versions(tmp_path / "b", tmp_path / "a", pattern="{system}/{doc}")
@@ -350,7 +350,7 @@ def test_the_command(folders: tuple[Path, Path], run_assay: Callable[..., Ran]) 
     ran = run_assay("effort", "--before", before)
     assert (ran.code, "--after" in ran.err) == (2, True)
     ran = run_assay("effort", "--after", before, "--before", after)
-    assert (ran.code, "exchange --before and --after" in ran.err) == (2, True)
+    assert (ran.code, "swap --before and --after" in ran.err) == (2, True)
     ran = run_assay("effort", "x.tsv", "--before", before, "--after", after)
     assert (ran.code, "leave out --before" in ran.err) == (2, True)
     ran = run_assay("effort")

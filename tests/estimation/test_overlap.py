@@ -176,12 +176,12 @@ def test_verdicts_together_are_fewer() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("share", [0.1, 0.4, 0.8, 1.0])
+@pytest.mark.parametrize("share", [0.4, 0.8, 1.0])
 def test_coverage_of_the_mean_of_all_raters(share: float) -> None:
     """Six raters of different taste and severity, a tenth of the documents doubled.
 
     120 campaigns x 15 differences that share raters: the Monte-Carlo error is .008. Without the
-    raters' part coverage was 94, 90, 71 and 0 %.
+    raters' part coverage was 90, 71 and 0 %.
     """
     rng, hits = np.random.default_rng(5), []
     for _ in range(120):

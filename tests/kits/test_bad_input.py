@@ -47,7 +47,7 @@ def test_languages_without_spaces(tmp_path: Path, run_assay: Run, text: str) -> 
     book = tmp_path / "buch.txt"
     book.write_text("\n".join([text] * 40), "utf-8")
     ran = run_assay("kits", "find", book, "--language", "xx", "--words", 5)
-    refused(ran, "buch: 1 problem", "written without spaces", "set spaces between the words first")
+    refused(ran, "buch: 1 problem", "written without spaces", "insert spaces between words first")
     # Cut into words it is a text like any other.
     words = " ".join(text[k : k + 2] for k in range(0, len(text), 2))
     book.write_text("\n".join([words] * 40), "utf-8")

@@ -60,7 +60,7 @@ def test_an_empty_folder_claims_nothing(paper: str, tmp_path: Path) -> None:
     assert all(cell.ours is None and cell.reason.startswith("needs ") for cell in result.tables)
     assert [note.code for note in result.notes] == ["no-data"]
     section = section_of(result)
-    assert section.lead == f"Of the {COUNTS[paper]} printed numbers of {paper} none has data."
+    assert section.lead == f"None of the {COUNTS[paper]} printed numbers of {paper} has data."
     assert section.blocks[0].name == "outcomes"  # type: ignore[union-attr]
 
 

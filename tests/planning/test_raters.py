@@ -13,13 +13,13 @@ from scipy import stats
 import assay
 from assay.errors import InputError, OptionError
 from assay.estimation.kernels import Answers, rater_variance
-from assay.pay import UNPAID, Costs, parse_amount
+from assay.pay import parse_amount, ratings_for
 from assay.planning.pilot import read_pilot
 from assay.planning.ratings import plan_comparison, plan_ratings
 from assay.planning.results import RatingsPlan
 from assay.planning.spending import opinions_of, share_out
 from assay.planning.spread import RaterPart, Spread
-from assay.results import has_note
+from assay.results import UNPAID, Costs, has_note
 from assay.tables.tables import Ratings, TestSet, read_ratings
 from assay.views.section import section_of
 from assay.worlds.simulate import World, simulate
@@ -229,8 +229,8 @@ class TestSpending:
         ],
     )  # fmt: skip
     def test_amounts(self, text: str, ratings: float) -> None:
-        assert Costs(per_rating=0.5, seconds_per_rating=30).ratings(
-            parse_amount(text)
+        assert ratings_for(
+            Costs(per_rating=0.5, seconds_per_rating=30), parse_amount(text)
         ) == pytest.approx(ratings)
 
     @pytest.mark.parametrize(
@@ -250,7 +250,7 @@ class TestSpending:
     )  # fmt: skip
     def test_no_amounts(self, text: str, message: str) -> None:
         with pytest.raises(OptionError, match=message) as refused:
-            Costs(per_rating=0.5, seconds_per_rating=30).ratings(parse_amount(text))
+            ratings_for(Costs(per_rating=0.5, seconds_per_rating=30), parse_amount(text))
         assert f"({text})" in str(refused.value)
 
     def test_the_other_way_round(self) -> None:
@@ -367,7 +367,7 @@ def test_out_of_reach_with_raters(world: World) -> None:
     plan = plan_ratings(pilot=pilot_of(world, 30, 10), half_width=0.05)
     assert plan.needed is None
     assert has_note(plan.notes, "out-of-reach")
-    assert "with one rater more per output" in " ".join(plan.notes)
+    assert "with one more rater per output" in " ".join(plan.notes)
     assert "are out of reach with 1.3" in section_of(plan).lead
 
 

@@ -219,7 +219,7 @@ def test_ties_alone_leave_every_rank_open() -> None:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("number", [12, 60, 300])
+@pytest.mark.parametrize("number", [12, 300])
 @pytest.mark.parametrize(
     ("method", "ranges"),
     [("expected-win", "bootstrap"), ("bradley-terry", "bootstrap"), ("lopez", "bootstrap"),
@@ -263,7 +263,7 @@ def test_options_that_would_be_ignored_are_refused(judgments: assay.Judgments) -
     for options in ({"range_kind": "shortest"}, {"resamples": 500}):
         with pytest.raises(OptionError, match="is for ranges from resampling"):
             assay.rank(judgments, ranges="pooled", **options)  # type: ignore[arg-type]
-    with pytest.raises(OptionError, match="more than anybody needs"):
+    with pytest.raises(OptionError, match="are too many; give at most"):
         assay.rank(judgments, resamples=10**9)
     for wrong in (judgments.frame, None, "judgments.tsv"):
         with pytest.raises(OptionError, match="is not a table of judgments; read one with"):
@@ -389,7 +389,7 @@ def test_nothing_is_open() -> None:
 
 def test_two_that_are_equal_take_no_number() -> None:
     (line,) = step(0.0, alpha=0.025)
-    assert line.startswith("to decide A and B (nearest to a decision): no number of judgments in")
+    assert line.startswith("to decide between A and B (closest to a decision): no realistic number")
 
 
 @pytest.mark.parametrize("alpha", [0.05, 0.025])
@@ -414,7 +414,9 @@ def test_the_advice_comes_true() -> None:
         quality = np.random.default_rng(seed).uniform(0, 10, 6)
         so_far = simulate_judgments(quality.tolist(), 300, rng=seed)
         ranking = assay.rank(so_far, ranges="pooled")
-        about = re.match(r"to decide (\S+) and (\S+) .*about ([\d,]+) more", "".join(ranking.next))
+        about = re.match(
+            r"to decide between (\S+) and (\S+) .*about ([\d,]+) more", "".join(ranking.next)
+        )
         if about is None:
             continue
         count = int(about[3].replace(",", ""))

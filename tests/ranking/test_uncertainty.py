@@ -116,12 +116,12 @@ def missed(runs: int, segments: int, rater_share: float) -> float:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("segments", [20, 40, 80, 200])
+@pytest.mark.parametrize("segments", [20, 200])
 def test_ranges_of_few_segments_hold_the_true_rank(segments: int) -> None:
-    """No worse than measured: 5.2, 5.4, 4.5 and 4.3 % missed in 500 campaigns (error .3 points).
+    """No worse than measured: 5.2 and 4.3 % missed in 500 campaigns (error .3 points).
 
-    With few segments that is a little over the 5 % that ranges promise; 8.0, 7.0, 5.9 and 4.7 %
-    without the correction. The error of 200 campaigns is .5 points.
+    With few segments that is a little over the 5 % that ranges promise; 8.0 and 4.7 % without the
+    correction (40 and 80 segments lie between). The error of 200 campaigns is .5 points.
     """
     assert missed(200, segments, 0.0) <= 0.05 + 2 * 0.005
 

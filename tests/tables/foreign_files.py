@@ -135,7 +135,7 @@ def headers_in_chinese(folder: Path) -> Made:
 @made
 def a_title_above(folder: Path) -> Made:
     made = workbook(folder / "x.xlsx", S=[("Evaluation, May 2024",), (), NAMES, *LONG])
-    return Made(made.files, TRUTH, says="above them stands: Evaluation, May 2024")
+    return Made(made.files, TRUTH, says="above them: Evaluation, May 2024")
 
 
 @made
@@ -473,7 +473,7 @@ def a_name_in_several_spellings(folder: Path) -> Made:
     rows = [(seg, system.lower() if k % 9 == 0 else system, *row)
             for k, (seg, system, *row) in enumerate(LONG)]  # fmt: skip
     made = text_file(folder / "x.csv", ["segment", "system", "rater", "score"], rows)
-    return Made(made.files, asks="'deepl' and 'DeepL' differ in capitals or spaces alone")
+    return Made(made.files, asks="'deepl' and 'DeepL' differ only in capitals or spaces")
 
 
 @made
@@ -487,3 +487,76 @@ def numbers_that_begin_anew(folder: Path) -> Made:
 def a_remark_below(folder: Path) -> Made:
     made = workbook(folder / "x.xlsx", S=[NAMES, *LONG, [], ["* rated by freelancers"]])
     return Made(made.files, TRUTH, says="line 147, * rated by freelancers")
+
+
+@made
+def means_between(folder: Path) -> Made:
+    rows: list[Row] = []
+    for seg in range(1, SEGMENTS + 1):
+        rows += [row for row in LONG if row[0] == seg]
+        rows.append(("Mean", None, None, 66.6))
+    made = workbook(folder / "x.xlsx", S=[NAMES, *rows])
+    return Made(made.files, TRUTH, says="24 rows beside those of the table left out (line 8, Mean")
+
+
+@made
+def stars(folder: Path) -> Made:
+    rows = scored(lambda score: "★" * (1 + score // 21) + "☆" * (4 - score // 21))
+    made = text_file(folder / "x.csv", ["segment", "system", "rater", "rating"], rows)
+    return Made(made.files, means(scored(lambda score: 1 + score // 21)))
+
+
+@made
+def a_scale_that_ends_with_the_worst(folder: Path) -> Made:
+    rows = scored(lambda score: 7 - score // 17)
+    names = ["Segment", "System", "Rater", "Rating (1=best, 7=worst)"]
+    made = text_file(folder / "x.csv", names, rows)
+    return Made(made.files, asks="fewer is better as a rule")
+
+
+@made
+def a_form_with_a_question_per_output(folder: Path) -> Made:
+    questions = [f"Sentence {seg} [{name}]" for seg in range(1, SEGMENTS + 1) for name in SYSTEMS]
+    rows = [
+        ("2024/05/12 10:00", f"{who.lower()}@uni.org", *(row[3] for row in LONG if row[2] == who))
+        for who in RATERS
+    ]
+    return text_file(folder / "x.csv", ["Timestamp", "Email Address", *questions], rows)
+
+
+@made
+def yes_or_no(folder: Path) -> Made:
+    rows = scored(lambda score: "Yes" if score > 65 else "No")
+    made = text_file(folder / "x.csv", ["segment", "system", "rater", "Acceptable"], rows)
+    return Made(made.files, asks="Acceptable has words, no numbers (No, Yes)")
+
+
+@made
+def headers_in_two_lines(folder: Path) -> Made:
+    names = ("Segment\nID", "MT\nsystem", "Rater", "Score\n(0-100)")
+    return workbook(folder / "x.xlsx", S=[names, *LONG])
+
+
+@made
+def empty_columns_behind(folder: Path) -> Made:
+    made = text_file(
+        folder / "x.csv", ["SEGMENT", "SYSTEM", "RATER", "SCORE", "", ""],
+        [(*row, None, None) for row in LONG],
+    )  # fmt: skip
+    return Made(made.files, TRUTH)
+
+
+@made
+def numbers_for_everybody(folder: Path) -> Made:
+    rows = [(seg, SYSTEMS.index(system) + 1, RATERS.index(rater) + 1, score)
+            for seg, system, rater, score in LONG]  # fmt: skip
+    made = text_file(folder / "x.csv", ["Item", "System", "Rater", "Rating"], rows)
+    return Made(made.files, dict(zip("123", TRUTH.values(), strict=True)))
+
+
+@made
+def short_names_and_shares(folder: Path) -> Made:
+    made = text_file(
+        folder / "x.csv", ["sid", "sys", "who", "score"], scored(lambda score: score / 100)
+    )
+    return Made(made.files, {name: mean / 100 for name, mean in TRUTH.items()})

@@ -288,6 +288,14 @@ by_name = by_name.with_columns(Preferred=pl.when(pl.col("item") % 2 == 0).then(
     pl.col("Left system")).otherwise(pl.col("Right system")))  # fmt: skip
 plus_minus = pairwise("item", "system1", "system2", "preference", said=["-1", "0", "1"])
 gewinner = pairwise("Satz", "System A", "System B", "Gewinner", said=["A", "B", "gleich"])
+in_sentences = pairwise(
+    "Segment", "System A", "System B", "Answer",
+    said=["Output A is better", "Output B is better", "Both equal"],
+)  # fmt: skip
+in_steps = pairwise(
+    "item", "system A", "system B", "preference",
+    said=["A much better", "A slightly better", "about the same", "B slightly better"],
+)  # fmt: skip
 two_languages = rated("segment_id", "engine", "annotator", "score").with_columns(
     target_language=pl.Series(["de", "fr"] * 24)
 )
@@ -371,6 +379,10 @@ AFTER = [
     Case("winner by sign", plus_minus, asks="-1"),
     Case("german judgments", gewinner, "judgments",
          {"seg": "Satz", "left": "System A", "right": "System B", "winner": "Gewinner"}),
+    Case("judgments in sentences", in_sentences, "judgments",
+         {"seg": "Segment", "left": "System A", "right": "System B", "winner": "Answer"}),
+    Case("judgments in steps", in_steps, "judgments",
+         {"seg": "item", "left": "system A", "right": "system B", "winner": "preference"}),
     Case("two languages", two_languages, asks="target_language"),
     Case("two kinds of score", esa_and_da, asks="ESA"),
     Case("mqm by two raters", mqm_two_raters, "ratings", {"seg": "seg_id", "system": "system"},

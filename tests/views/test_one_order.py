@@ -46,7 +46,7 @@ def test_the_page_has_one_verdict_and_folds_the_others(world: assay.World) -> No
     assert page.count("<summary>By another rule: WMT practice (wilcoxon mean)</summary>") == 1
     assert "which treat outputs as independent" in page
     text = markdown(report)
-    assert "Not the page's verdict, which is by differences of estimates, each by itself" in text
+    assert "Not this page's verdict, which is by differences of estimates, each by itself" in text
     # The rule is named where verdicts are drawn or listed.
     assert len(re.findall("each by itself at 95%", page)) >= 4
 
@@ -122,7 +122,7 @@ def test_ranks_that_do_not_follow_the_estimates_say_so() -> None:
     assert (first.system, first.estimate > second.estimate) == ("A", True)
     assert has_note(result.notes, "order-by-differences")
     scores = section_of(result).blocks[0]
-    assert "Ranks come from the differences" in scores.caption  # type: ignore[union-attr]
+    assert "Ranks follow the differences" in scores.caption  # type: ignore[union-attr]
 
 
 def test_nothing_is_drawn_as_decided_by_an_interval_of_width_zero(world: assay.World) -> None:

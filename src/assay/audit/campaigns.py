@@ -40,12 +40,12 @@ from assay.designs.population import Population
 from assay.errors import InputError
 from assay.estimation.estimate import estimate
 from assay.estimation.results import Estimates, SystemEstimate
-from assay.pay import Costs, pay_of
+from assay.pay import pay_of
 from assay.planning.judgments import plan_judgments
 from assay.ranking.counts import count
 from assay.ranking.rank import Ranking, SystemRank, rank
 from assay.ranking.ratings import rank_ratings
-from assay.results import Note
+from assay.results import UNPAID, Costs, Note
 from assay.stats.intervals import LEVEL
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
@@ -185,7 +185,7 @@ def audit_judgments(
     (3, 0)
     """
     _need_table(judgments, Judgments)
-    paid = pay_of(pay)
+    paid = UNPAID if pay is None else pay_of(pay)
     generator, seed = seeded(rng)
     first, second = spawn(generator, 2)
     ranking = rank(judgments, level=level, rng=first, progress=progress)
@@ -301,10 +301,7 @@ def _rated_systems(
 def _need_two_segments(test_set: TestSet, rated: np.ndarray) -> None:
     for name, row in zip(test_set.systems, rated, strict=True):
         if row.sum() < 2:
-            raise InputError(
-                f"{name} is rated on one segment, which says nothing about others; rate more, or"
-                " exclude it"
-            )
+            raise InputError(f"{name} is rated on one segment only; rate more, or exclude it")
 
 
 def _assumption(
@@ -392,22 +389,20 @@ def _notes(estimates: Estimates, basis: _Basis, *, known: bool, guessed: bool) -
     if basis.target == "texts":
         notes.append(Note(
             "new-units",
-            f"intervals are for new {basis.unit}s like the rated ones, as if these were drawn at"
-            " random from all of their kind",
+            f"intervals are for new {basis.unit}s like the rated ones, as if those were a random"
+            " draw of their kind",
         ))  # fmt: skip
     if guessed:
-        text = (
-            "it is not known how the segments were chosen: give the sample, or say what to assume"
-        )
+        text = "how the segments were chosen is unknown: give the sample, or say what to assume"
         notes.append(Note("choice-guessed", text))
     if not known:
-        text = "no scores are given, so it is not known what was left unrated"
+        text = "no scores are given, so what was left unrated is unknown"
         notes.append(Note("no-test-set", text))
     if basis.unit == "segment" and _about(estimates, basis.unit) == "new-segments":
         notes.append(Note(
             "segments-as-units",
-            "some system has no documents, or only one: every segment is a unit, which makes"
-            " intervals too narrow where segments are correlated",
+            "some system has no documents, or only one, so every segment is a unit; intervals are"
+            " too narrow where segments are correlated",
         ))  # fmt: skip
     return notes
 

@@ -12,9 +12,8 @@ import polars as pl
 from assay.audit.results import Audit, AuditedPair, Claim, ClaimCounts
 from assay.designs.base import design_of
 from assay.errors import InputError, OptionError, need_known
-from assay.pay import Costs
 from assay.ranking.counts import listed
-from assay.results import Note, has_note, percent, plural
+from assay.results import Costs, Note, has_note, percent, plural
 from assay.tables.load import Source, load
 
 PARTS = {
@@ -247,8 +246,8 @@ def _held(audit: Audit) -> str:
     if not has_note(audit.notes, "intervals-do-not-hold"):
         return ""
     return (
-        "these intervals and verdicts do not hold, since the outputs without a rating are others in"
-        " kind than the rated ones; taken as they are, "
+        "these intervals and verdicts do not hold, since the outputs without a rating are"
+        " different in kind from the rated ones; taken as they are, "
     )
 
 
@@ -276,13 +275,13 @@ def _unmatched(audit: Audit) -> list[str]:
     if matched.apart:
         line = (
             f"systems were rated on different segments: {matched.apart} of {matched.pairs} pairs"
-            f" have less than half of them in common, and {complete:,} of {segments:,} rated"
-            f" segments are rated for all systems{cost}"
+            f" share less than half of them, and {complete:,} of {segments:,} rated segments are"
+            f" rated for all systems{cost}"
         )
     else:
         line = (
             f"{segments - complete:,} of {segments:,} rated segments are not rated for all systems;"
-            f" a pair has {matched.common or 0:.0%} in common (median)"
+            f" a pair shares {matched.common or 0:.0%} of them (median)"
         )
     return [line, *_ease(audit)]
 
@@ -297,10 +296,7 @@ def _ease(audit: Audit) -> list[str]:
     if abs(ease) < MIN_EASE * least:
         return []
     segments, looks = ("easier", "better") if ease > 0 else ("harder", "worse")
-    return [
-        f"{system} got {segments} segments: they make it look {abs(ease):.2g} points {looks} than"
-        " the segments of all ratings would"
-    ]
+    return [f"{system} got {segments} segments, which make it look {abs(ease):.2g} points {looks}"]
 
 
 def _covered(audit: Audit) -> list[str]:
@@ -313,8 +309,8 @@ def _covered(audit: Audit) -> list[str]:
     whole = ""
     if covered.documents is not None and covered.of_documents is not None:
         whole = (
-            f"; of {covered.of_documents:,} documents, {covered.documents:,} have an answer and"
-            f" {covered.whole_documents or 0:,} are covered whole"
+            f"; {covered.documents:,} of {covered.of_documents:,} documents have an answer,"
+            f" {covered.whole_documents or 0:,} are fully covered"
         )
     if covered.segments < covered.of_segments:
         lines.append(
@@ -346,7 +342,7 @@ def _practice(audit: Audit) -> list[str]:
     ours = max(item.cluster for item in audit.systems)
     usual = max(item.practice_cluster for item in audit.systems)
     if audit.source == "ratings":
-        how = "rank-sum tests of neighbours that treat outputs as independent"
+        how = "rank-sum tests between neighbours, which treat outputs as independent"
     else:
         how = "single judgments resampled as if they were independent"
     ours_by = (
@@ -361,8 +357,8 @@ def _practice(audit: Audit) -> list[str]:
         )
     ]
     return [
-        f"{ours_by}, the systems fall into {plural(ours, 'cluster')} (mean rank range {both[0]:.1f}"
-        f" ranks); by another rule, {how}, into {usual} ({both[1]:.1f} ranks)"
+        f"{ours_by}, the systems form {plural(ours, 'cluster')} (mean rank range {both[0]:.1f});"
+        f" by another rule ({how}) {usual} ({both[1]:.1f})"
     ]
 
 
@@ -371,7 +367,7 @@ def _power(audit: Audit) -> list[str]:
     if audit.target == "answers" and design_of(audit.assumption).everything:
         return []
     if power.detectable is None:
-        return ["there is no standard error, so the detectable differences are not known"]
+        return ["there is no standard error, so the detectable differences are unknown"]
     return [
         f"differences of {power.detectable:.3g} (median over pairs; {power.detectable_worst:.3g}"
         f" in the worst case) are found with {power.power:.0%} probability;"
@@ -396,8 +392,8 @@ def _met(audit: Audit) -> list[str]:
     if matched.never:
         lines.append(f"{matched.never} of {matched.pairs} pairs were never compared head to head")
     lines.append(
-        f"a pair was compared {matched.typical:,.0f} times (median), the least compared"
-        f" {matched.least:,}, the most {matched.most:,} times"
+        f"pairs were compared {matched.typical:,.0f} times in the median, {matched.least:,} to"
+        f" {matched.most:,} times in all"
     )
     return lines
 
@@ -407,7 +403,7 @@ def _model(audit: Audit) -> list[str]:
     if power.sigma is None:
         return [
             "no model of the judgments could be fitted, so the expected number of significant"
-            " pairs is not known"
+            " pairs is unknown"
         ]
     expected, seen = power.expected_by or {}, power.found_by or {}
     return [
@@ -421,9 +417,9 @@ def _model(audit: Audit) -> list[str]:
 def _agreement(audit: Audit, what: str) -> list[str]:
     raters = audit.raters
     if raters is None:
-        return ["raters are not named, so their agreement is not known"]
+        return ["raters are not named, so their agreement is unknown"]
     if not raters.overlapping or raters.alpha is None:
-        return [f"no two raters share {what}, so their agreement is not known"]
+        return [f"no two raters share {what}, so their agreement is unknown"]
     within = ""
     if raters.within is not None:
         within = f"; with themselves on {raters.repeated:,} repeated ones: {raters.within:.2f}"
@@ -438,22 +434,24 @@ def ratings_next(audit: Audit, pay: Costs) -> tuple[str, ...]:
     power, now = audit.power, audit.coverage.answers
     if power.expected >= power.power or power.detectable is None:
         return ()
-    share = f"{power.power:.0%} of pairs to be decided"
+    share = f"{power.power:.0%} of pairs"
     about = "" if power.needed is None else f"about {pay.counted(power.needed, 'ratings')}"
     if audit.target == "raters":
         if power.needed is None:
-            return (f"for {share}, give every task to more raters; more segments are not enough",)
-        return (f"for {share}: {about} of this test set by such raters",)
+            return (
+                f"to decide {share}, give every task to more raters; more segments are not enough",
+            )
+        return (f"to decide {share}: {about} of this test set by such raters",)
     if audit.target == "answers":
         if power.needed is None:
-            return (f"for {share}, not even rating everything is enough",)
-        return (f"for {share}: {about} of this test set",)
+            return (f"to decide {share}, not even rating everything is enough",)
+        return (f"to decide {share}: {about} of this test set",)
     if power.needed is None:
-        return (f"for {share}: more than 1,000 times as many {audit.unit}s",)
+        return (f"to decide {share}: more than 1,000 times as many {audit.unit}s",)
     return (
-        f"for {share}: {about}, {power.needed / now:.1f} times as many"
-        f" {audit.unit}s, rated like these, if the true differences are as large as the observed"
-        " ones after allowing for chance",
+        f"to decide {share}: {about}, {power.needed / now:.1f} times as many {audit.unit}s, rated"
+        " like these, if the true differences are as large as the observed ones after allowing"
+        " for chance",
     )
 
 

@@ -19,13 +19,13 @@ from assay.campaign.store.creating import slug_of
 from assay.campaign.uploads import READING, Upload
 from assay.collecting.campaigns import Created
 from assay.errors import InputError, OptionError, Problem, TableError, rename_arguments
-from assay.pay import Costs
 from assay.planning.campaign import OVERLAP, CampaignPlan, plan_campaign
 from assay.project.create import create_project, settings_of
 from assay.project.project import FILE
 from assay.project.reader import parse_settings
 from assay.project.sources import Choices, Part, read_sources
 from assay.project.text import with_key
+from assay.results import Costs
 from assay.tables.guess import Guess, Question, guess
 from assay.tables.limits import limits
 from assay.tables.load import Raw, column_names, to_text
@@ -120,7 +120,7 @@ def _read(
     table = parts[0].table
     assert isinstance(table, TestSet)
     if "target" not in table.frame.columns:
-        fault = "no column is known to have the outputs; choose the one that has them"
+        fault = "it is not clear which column has the outputs; choose it"
         raise TableError("files", [Problem(fault, column="columns.target")])
     return parts[0]
 
@@ -129,7 +129,7 @@ def _need_one_kind(sources: Sequence[Path]) -> None:
     """Refuse files that cannot be one table."""
     tables = [path for path in sources if path.is_file()]
     if len(sources) > len(tables) > 0:
-        raise InputError("there are tables and text files; leave one kind of them")
+        raise InputError("there are tables and text files; keep one kind")
     first = set(column_names(tables[0])) if tables else set()
     for other in tables[1:]:
         if set(column_names(other)) != first:
@@ -311,7 +311,7 @@ def _segments(budget: str, population: int) -> int:
     """A number of segments or a share of them, for answers that are no ratings."""
     number = budget.strip().removesuffix("%")
     if not number.replace(".", "", 1).isdecimal():
-        fault = "cannot be planned for answers that are no ratings"
+        fault = "can be planned for ratings only"
         raise OptionError("budget", budget, fault, "give a number of segments, or a share")
     wanted = float(number) * (population / 100 if budget.strip().endswith("%") else 1)
     if not 1 <= wanted <= population:

@@ -52,7 +52,9 @@ def _declined(event: Event) -> str:
 
 
 def _refused(event: Event) -> str:
-    return f"sent something that was refused ({event.subject}, {event.body.get('status')})"
+    more = event.body.get("unlisted")
+    before = f", and before that {more:,} times more" if more else ""
+    return f"sent something that was refused ({event.subject}, {event.body.get('status')}){before}"
 
 
 def _look(event: Event) -> str:

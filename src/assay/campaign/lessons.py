@@ -1,4 +1,4 @@
-"""Examples to begin with: a tutorial, and a test to pass first."""
+"""What raters meet beside the outputs: a tutorial, a test to pass first, and questions."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import Literal
 
 import polars as pl
 
+from assay.campaign.records import FormQuestion
 from assay.tables.load import Findings, load
 
 TEXTS, NUMBERS = ("source", "target"), ("low", "high")
@@ -23,6 +24,14 @@ class Lesson:
     low: float
     high: float
     explanation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Questions to begin or to end with."""
+
+    kind: Literal["before", "after"]
+    questions: tuple[FormQuestion, ...]
 
 
 def read_lessons(path: Path, kind: Literal["tutorial", "qualify"]) -> list[Lesson]:
@@ -54,3 +63,26 @@ def read_lessons(path: Path, kind: Literal["tutorial", "qualify"]) -> list[Lesso
         )
         for row in frame.iter_rows(named=True)
     ]  # fmt: skip
+
+
+def read_form(path: Path, kind: Literal["before", "after"]) -> Form:
+    """The questions of a table with the columns question, answers (``yes|no``) and optional."""
+    raw = load(path, text=lambda name: True)
+    frame, findings = raw.frame, Findings(raw)
+    if "question" not in frame.columns:
+        findings.header("the column 'question' is missing; add it", "question")
+        findings.stop()
+    empty = frame["question"].is_null()
+    findings.rows(empty, "question", frame["question"], "the question is missing; write one")
+    if "optional" in frame.columns:
+        odd = ~frame["optional"].is_in(["yes", "no"]).fill_null(True)
+        findings.rows(odd, "optional", frame["optional"], "'{}' is neither yes nor no; write one")
+    findings.stop()
+    return Form(kind, tuple(
+        FormQuestion(
+            row["question"],
+            tuple(one.strip() for one in (row.get("answers") or "").split("|") if one.strip()),
+            row.get("optional") == "yes",
+        )
+        for row in frame.iter_rows(named=True)
+    ))  # fmt: skip

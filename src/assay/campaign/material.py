@@ -12,7 +12,7 @@ import polars as pl
 
 from assay.campaign.assignment.contents import Contents, prepare
 from assay.campaign.exchange.foreign import Origin, foreign_outputs
-from assay.campaign.lessons import read_lessons
+from assay.campaign.lessons import read_form, read_lessons
 from assay.errors import InputError, OptionError, Problem, TableError
 from assay.kits.results import KitDesign
 from assay.project.settings import Drawing, Settings
@@ -70,6 +70,10 @@ def read_material(
         if path := getattr(settings.checks, kind):
             with collect.of(f"checks.{kind}"):
                 read_lessons(folder / path, kind)
+    for when in ("before", "after"):
+        if path := getattr(settings.forms, when):
+            with collect.of(f"forms.{when}"):
+                read_form(folder / path, when)
     test_set = None
     if settings.protocol is None:
         collect.add("protocol", 'is missing; say how outputs are judged, such as protocol = "esa"')

@@ -56,6 +56,19 @@ class ShownOutput:
     """Marks that the rater begins with, one tuple per segment."""
 
 
+FORMS = ("before", "after")
+"""Kinds of tasks that ask about the rater, and when."""
+
+
+@dataclass(frozen=True, slots=True)
+class FormQuestion:
+    """A question to the rater; with ``answers`` one of them is chosen."""
+
+    text: str
+    answers: tuple[str, ...] = ()
+    optional: bool = False
+
+
 @dataclass(frozen=True, slots=True)
 class Shown:
     """A task as one rater sees it under one lease."""
@@ -65,6 +78,8 @@ class Shown:
     outputs: tuple[ShownOutput, ...]
     screens: tuple[tuple[str, ...], ...]
     """The codes of every screen."""
+    questions: tuple[FormQuestion, ...] = ()
+    """Of a form, whose answers have the place of their question."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -247,6 +262,8 @@ class Collected:
     scores: pl.DataFrame
     """The test set as it came in."""
     sample: pl.DataFrame | None = None
+    forms: tuple[Mapping[str, Any], ...] = ()
+    """What raters said of themselves: ``rater``, ``form``, ``question``, ``answer``, ``at``."""
 
 
 @dataclass(frozen=True, slots=True)

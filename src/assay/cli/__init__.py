@@ -33,6 +33,7 @@ from assay.cli.options import (
     HELP_FLAGS,
     METAVARS,
     MOST_SHOWN,
+    OWN,
     PANELS,
     PIPELINE,
     RENAMED,
@@ -59,8 +60,8 @@ def _version(wanted: bool) -> None:
 
 def _root(
     context: typer.Context, *,
-    version: Annotated[bool, {"callback": _version, "is_eager": True}] = False,
-    debug: bool = False, limits: str | None = None,
+    version: Annotated[bool, {"callback": _version, "is_eager": True}] = False, debug: bool = False,
+    limits: str | None = None,
 ) -> None:  # fmt: skip
     if limits is not None:
         from assay.tables.limits import limits as allow
@@ -134,12 +135,22 @@ class Command(TyperCommand):
             self.refuse_bytes(ctx.params)
             self.refuse_overwriting(ctx.params)
             self.refuse_endings(ctx.params)
+            if ctx.command_path.split()[1:2] in (["campaign"], ["serve"]) and self.name != "links":
+                from assay.cli.campaign import need_campaign
+
+                need_campaign()
             if ctx.obj is None:
                 return super().invoke(ctx)
             from assay.cli.project import keep, say_taken
 
             say_taken(self, ctx, ctx.obj)
-            done = super().invoke(ctx)
+            try:
+                done = super().invoke(ctx)
+            except (BrokenPipeError, SystemExit) as error:
+                # Whoever reads has enough; rich leaves by itself then. The files are written.
+                if isinstance(error.__context__ or error, BrokenPipeError):
+                    keep(ctx, ctx.obj)
+                raise
             keep(ctx, ctx.obj)
             return done
         except InputError as error:
@@ -203,7 +214,7 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS), *, listed: bool = False)
         pretty_exceptions_enable=False,
         context_settings=CONTEXT,
     )
-    app.callback(invoke_without_command=True)(spelled_out(_root))
+    app.callback(invoke_without_command=True)(spelled_out(_root, ""))
     for name in commands:
         module, _, attribute = COMMANDS[name].partition(":")
         command = getattr(import_module(f"assay.cli.{module}"), attribute)
@@ -213,15 +224,16 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS), *, listed: bool = False)
         elif isinstance(command, typer.Typer):
             for registered in command.registered_commands:
                 assert registered.callback is not None
-                registered.cls, registered.callback = Command, spelled_out(registered.callback)
+                whole = spelled_out(registered.callback, f"{name} {registered.name}")
+                registered.cls, registered.callback = Command, whole
             app.add_typer(command, name=name, rich_help_panel=panel(name))
         else:
-            app.command(name, rich_help_panel=panel(name), cls=Command)(spelled_out(command))
+            app.command(name, rich_help_panel=panel(name), cls=Command)(spelled_out(command, name))
     return app
 
 
-def spelled_out(command: Callable[..., Any]) -> Callable[..., Any]:
-    """The command as Typer wants it, every option with its flags and help.
+def spelled_out(command: Callable[..., Any], called: str) -> Callable[..., Any]:
+    """The command of this name as Typer wants it, every parameter with its flags and help.
 
     What stands behind ``*`` in its signature is an option, to which its annotation may add. A
     parameter that is a dataclass stands for those of its fields that its annotation names.
@@ -233,15 +245,15 @@ def spelled_out(command: Callable[..., Any]) -> Callable[..., Any]:
     for name, parameter in given.items():
         hint = hints[name]
         kind, *more = get_args(hint) if get_origin(hint) is Annotated else (hint,)
-        if is_dataclass(kind):
+        if kind is typer.Context:
+            found.append(parameter.replace(annotation=kind))
+        elif is_dataclass(kind):
             groups[name], types = (kind, more[0].split()), get_type_hints(kind)
-            fields = (parameter.replace(name=field, default=None) for field in groups[name][1])
-            found += [_option(field, types[field.name]) for field in fields]
-        elif parameter.kind is inspect.Parameter.KEYWORD_ONLY:
-            short = {"flags": ("--save", "-o")} if name == "save" and "output" not in given else {}
-            found.append(_option(parameter, kind, short, *more))
+            parts = (parameter.replace(name=part, default=None) for part in groups[name][1])
+            found += [_said(part, types[part.name], called) for part in parts]
         else:
-            found.append(parameter.replace(annotation=hint))
+            short = {"flags": ("--save", "-o")} if name == "save" and "output" not in given else {}
+            found.append(_said(parameter, kind, called, short, *more))
 
     @wraps(command)
     def run(**values: Any) -> Any:
@@ -254,16 +266,20 @@ def spelled_out(command: Callable[..., Any]) -> Callable[..., Any]:
     return run
 
 
-def _option(parameter: inspect.Parameter, kind: Any, *more: Mapping[str, Any]) -> inspect.Parameter:
-    """A parameter with all that is said of its option in one place, and what is said here."""
-    name = parameter.name
-    said = {
-        "flags": (f"--{name.replace('_', '-')}",), "help": HELP.get(name),
-        "metavar": next((text for text, names in METAVARS.items() if name in names.split()), None),
-        **SPECIAL.get(name, {}),
-    }  # fmt: skip
-    for own in more:
-        said |= own
+def _said(
+    parameter: inspect.Parameter, kind: Any, called: str, *more: Mapping[str, Any]
+) -> inspect.Parameter:
+    """A parameter with all that is said of it."""
+    name, own = parameter.name, f"{called} {parameter.name}"
+    if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
+        help, metavar = OWN.get(own) or OWN[name]
+        info: Any = typer.Argument(help=help, metavar=metavar, **SPECIAL.get(name, {}))
+        return parameter.replace(annotation=Annotated[kind, info])
+    usual = next((text for text, names in METAVARS.items() if name in names.split()), None)
+    said: dict[str, Any] = {"flags": (f"--{name.replace('_', '-')}",)}
+    said["help"], said["metavar"] = OWN.get(own) or (HELP.get(name), usual)
+    for beside in (SPECIAL.get(name, {}), *more, SPECIAL.get(own, {})):
+        said |= beside
     return parameter.replace(annotation=Annotated[kind, typer.Option(*said.pop("flags"), **said)])
 
 
@@ -539,9 +555,7 @@ class Located(NamedTuple):
     """The columns of the scores that the answers are about."""
 
 
-def locate_answers(
-    path: Path, *kinds: str, read: Reading, scores: Path | None = None
-) -> Located:  # fmt: skip
+def locate_answers(path: Path, *kinds: str, read: Reading, scores: Path | None = None) -> Located:
     """Where the answers of a command are, one of these kinds; of a format: as it reads them.
 
     Another tool's columns are translated by its format, so that there is nothing to map in it.
@@ -695,6 +709,15 @@ def say(*lines: str) -> None:
     """Say something to people on stdout."""
     for line in lines:
         print(visible(line))
+
+
+def tell(found: Mapping[str, Any], json: bool, *lines: str) -> None:
+    """Print what was found as JSON or in lines; whoever waits for it has it at once."""
+    if json:
+        print_json(found)
+    else:
+        say(*lines)
+    sys.stdout.flush()
 
 
 def note(*lines: str) -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from typer import Argument, Context
+from typer import Context
 
 from assay.cli import (
     Located,
@@ -29,18 +29,10 @@ ANSWERS = ("judgments", "ratings")
 
 
 def audit(
-    context: Context,
-    tables: Annotated[
-        list[Path],
-        Argument(
-            help="The test set (if there is a scores table), then ratings or judgments, in one or"
-            " more files.",
-            metavar="[SCORES] RATINGS|JUDGMENTS...",
-        ),
-    ],
-    *, published: File = None, sample: File = None, assume: Text = None, target: Text = None,
-    family: bool = False, practice: Literal["mean", "z"] | None = None, better: Better = "higher",
-    level: float = 0.95, pay: Text = None,
+    context: Context, tables: list[Path], *, published: File = None, sample: File = None,
+    assume: Text = None, target: Text = None, family: bool = False,
+    practice: Literal["mean", "z"] | None = None, better: Better = "higher", level: float = 0.95,
+    pay: Text = None,
     read: Annotated[Reading, "columns metrics lower_metrics exclude only lp format"],
     pairs: bool = False, seed: Count = None, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip

@@ -7,12 +7,11 @@ from contextlib import contextmanager
 from functools import partial
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import typer
-from typer import Argument
 
-from assay.cli import deliver, names, note, pairs, people, print_json, say
+from assay.cli import deliver, names, note, pairs, people, print_json, say, tell
 from assay.cli.options import CONTEXT, Count, File, Number, Text
 from assay.errors import InputError, MissingExtraError, OptionError
 
@@ -34,8 +33,6 @@ campaign = typer.Typer(
     no_args_is_help=True,
     context_settings=CONTEXT,
 )
-Folder = Annotated[Path, Argument(help="The folder of the campaign.", metavar="DIR")]
-Folders = Annotated[Path, Argument(help="The folder of a campaign, or of several.", metavar="DIR")]
 
 
 def need_campaign() -> None:
@@ -46,17 +43,12 @@ def need_campaign() -> None:
 
 @campaign.command("new")
 def new(
-    plan: Annotated[
-        Path, Argument(help="The plan (.toml), or the table of the outputs.", metavar="PLAN|SCORES")
-    ],
-    *, output: Annotated[
-        File, {"help": "The folder of the campaign; default: beside the plan.", "metavar": "DIR"}
-    ] = None,
-    protocol: Text = None, raters: Text = None, sample: File = None, overlap: Number = None,
-    checks: Number = None, repeats: Number = None, outputs: Count = None, languages: Text = None,
-    marks: File = None, kit_design: File = None, instructions: File = None, columns: Text = None,
-    exclude: Text = None, origin: Literal["pearmut", "appraise-batches"] | None = None,
-    by: Text = None, store: Text = None, seed: Count = None, save: File = None, json: bool = False,
+    plan: Path, *, output: File = None, protocol: Text = None, raters: Text = None,
+    sample: File = None, overlap: Number = None, checks: Number = None, repeats: Number = None,
+    outputs: Count = None, languages: Text = None, marks: File = None, kit_design: File = None,
+    instructions: File = None, columns: Text = None, exclude: Text = None,
+    origin: Literal["pearmut", "appraise-batches"] | None = None, by: Text = None,
+    store: Text = None, seed: Count = None, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Make a campaign from a plan, or from a table of outputs and a few options.
 
@@ -70,7 +62,6 @@ def new(
 
     Example: assay campaign new --from pearmut campaign.json -o news
     """
-    need_campaign()
     given: dict[str, Any] = {
         "protocol": protocol, **_people(raters), "raters.overlap": overlap,
         "checks.share": checks, "checks.repeats": repeats, "screen.outputs": outputs,
@@ -95,7 +86,7 @@ def new(
     if json:
         print_json(result.to_dict() | {"links": keys.links()})
         return
-    deliver(result, save, False, lambda: show_links(result.dir, keys))
+    deliver(result, save, False, lambda: say(*links_of(result.dir, keys)))
 
 
 def _need_one(**given: object) -> None:
@@ -117,15 +108,10 @@ def _make_several(
     materials = read_materials(settings, base, by, source=str(plan), origin=origin)
     folder = output or base / slug_of(settings.name)
     made = list(make_campaigns(materials, folder, rng=seed))
-    if json:
-        print_json({
-            "dir": str(folder),
-            "campaigns": [one.to_dict() | {"links": keys.links()} for one, keys in made],
-        })  # fmt: skip
-        return
-    for one, keys in made:
-        show_links(one.dir, keys)
-    say(f"assay serve {folder} serves them all")
+    campaigns = [one.to_dict() | {"links": keys.links()} for one, keys in made]
+    shown = [line for one, keys in made for line in links_of(one.dir, keys)]
+    shown.append(f"assay serve {folder} serves them all")
+    tell({"dir": str(folder), "campaigns": campaigns}, json, *shown)
 
 
 def _people(raters: str | None) -> dict[str, Any]:
@@ -147,7 +133,9 @@ def read_plan(
     settings, base = _read_settings(plan, given, columns, origin)
     design = None if kits is None else read_result(kits)
     if design is not None and not isinstance(design, KitDesign):
-        raise OptionError("kits", kits, "is no design of kits", "save one with assay kits design")
+        raise OptionError(
+            "kits", kits, "is not a design of kits", "save one with assay kits design"
+        )
     return read_material(settings, base, kits=design, source=str(plan), origin=origin), base
 
 
@@ -178,30 +166,23 @@ def _read_settings(
     return parse_settings(text, str(plan)), plan.absolute().parent
 
 
-def show_links(title: str, keys: Keys) -> None:
+def links_of(title: str, keys: Keys) -> list[str]:
     """The links, for people."""
     links = keys.links()
     people = [(one["rater"], one["link"]) for one in links.pop("raters")]
     rows = [*links.items(), *people]
     wide = max(len(name) for name, _ in rows)
-    say(title, *(f"  {name:{wide}}  {link}" for name, link in rows))
+    return [title, *(f"  {name:{wide}}  {link}" for name, link in rows)]
 
 
 @campaign.command("check")
-def check(
-    plan: Annotated[
-        Path,
-        Argument(help="The plan (.toml), its folder, or a campaign.", metavar="PLAN|DIR"),
-    ],
-    *, kit_design: File = None, save: File = None, json: bool = False,
-) -> None:  # fmt: skip
+def check(plan: Path, *, kit_design: File = None, save: File = None, json: bool = False) -> None:
     """Check a plan with all its tables, or a campaign's store: every problem at once.
 
     Nothing is written. The exit code is 2 where anything is wrong.
 
     Example: assay campaign check assay.toml
     """
-    need_campaign()
     from assay.campaign.campaign import open_campaign
     from assay.errors import Problem, TableError
     from assay.formats.convert import Checked
@@ -225,29 +206,26 @@ def check(
 
 
 @campaign.command("preview")
-def preview(folder: Folder, *, port: int = 8018, json: bool = False) -> None:
+def preview(folder: Path, *, port: int = 8018, json: bool = False) -> None:
     """Try the raters' pages on a copy: nothing that is sent there counts.
 
     Example: assay campaign preview news
     """
-    need_campaign()
     from assay.campaign.preview import campaign_copy
     from assay.campaign.web import serve
 
     need_free("127.0.0.1", port)
     with opened_campaign(folder) as opened, campaign_copy(opened) as (copy, token):
         address = f"http://127.0.0.1:{port}"
-        if json:
-            print_json({"address": address, "link": f"{address}/r/{token}"})
-        else:
-            say(f"a copy to try: {address}/r/{token}", "Ctrl-C ends it.")
-        _flush()
+        link = f"{address}/r/{token}"
+        found = {"address": address, "link": link}
+        tell(found, json, f"a copy to try: {link}", "Ctrl-C ends it.")
         serve(copy, port=port)
 
 
 @campaign.command("serve")
 def serve_campaign(
-    folder: Folders, *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
+    folder: Path, *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
     trusted_proxy: Text = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Serve a campaign, or all in a folder, until Ctrl-C or SIGTERM.
@@ -256,7 +234,6 @@ def serve_campaign(
 
     Example: assay campaign serve news
     """
-    need_campaign()
     from assay.campaign.campaign import open_campaign
     from assay.campaign.hub import is_hub, open_hub
     from assay.campaign.keys import read_keys, served_at
@@ -280,11 +257,9 @@ def serve_campaign(
         if opened.status().state == "draft":
             opened.open("owner")
         with served_at(folder, address, public_url) as keys:
-            if json:
-                print_json({"address": keys.served, "links": keys.links()})
-            else:
-                show_links(f"{opened.settings.name} is served; Ctrl-C stops it.", keys)
-            _flush()
+            title = f"{opened.settings.name} is served; Ctrl-C stops it."
+            found = {"address": keys.served, "links": keys.links()}
+            tell(found, json, *links_of(title, keys))
             run(opened)
 
 
@@ -295,24 +270,11 @@ def _show_hub(hub: Hub, *, json: bool) -> None:
         {"slug": slug, "name": one.settings.name, "dir": str(hub.folders[slug])}
         for slug, one in hub.campaigns.items()
     ]
-    if json:
-        print_json({
-            "address": hub.keys.served, "links": {"owner": hub.keys.link}, "campaigns": here
-        })  # fmt: skip
-    else:
-        count = f"{len(here)} campaign{'' if len(here) == 1 else 's'}"
-        say(f"{hub.folder}: {count} served; Ctrl-C stops it.", f"  owner  {hub.keys.link}")
-        if here:
-            say("  assay campaign links DIR shows the links of one:")
-            say(*(f"    {one['dir']}" for one in here))
-    _flush()
-
-
-def _flush() -> None:
-    """Let whoever waits for the links have them before the server takes over."""
-    import sys
-
-    sys.stdout.flush()
+    found = {"address": hub.keys.served, "links": {"owner": hub.keys.link}, "campaigns": here}
+    count = f"{len(here)} campaign{'' if len(here) == 1 else 's'}"
+    lines = [f"{hub.folder}: {count} served; Ctrl-C stops it.", f"  owner  {hub.keys.link}"]
+    lines += ["  assay campaign links DIR shows the links of one:"] if here else []
+    tell(found, json, *lines, *(f"    {one['dir']}" for one in here))
 
 
 def need_free(host: str, port: int) -> None:
@@ -330,10 +292,7 @@ def need_free(host: str, port: int) -> None:
 
 
 def serve(
-    folder: Annotated[
-        Path, Argument(help="The project, or a folder of campaigns.", metavar="[DIR]")
-    ] = Path(),
-    *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
+    folder: Path = Path(), *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
     trusted_proxy: Text = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Serve a project's campaign: made from assay.toml the first time, gone on with after that.
@@ -344,7 +303,6 @@ def serve(
 
     Example: assay serve demo
     """
-    need_campaign()
     from assay.campaign.hub import is_hub
     from assay.campaign.keys import FILE
     from assay.project.project import project_folder
@@ -371,7 +329,7 @@ def serve(
 
 
 @campaign.command("links")
-def links(folder: Folder, *, json: bool = False) -> None:
+def links(folder: Path, *, json: bool = False) -> None:
     """Show everybody's link.
 
     Example: assay campaign links news
@@ -379,10 +337,7 @@ def links(folder: Folder, *, json: bool = False) -> None:
     from assay.campaign.keys import read_keys
 
     keys = read_keys(folder)
-    if json:
-        print_json({"links": keys.links()})
-    else:
-        show_links(str(folder), keys)
+    tell({"links": keys.links()}, json, *links_of(str(folder), keys))
 
 
 @contextmanager

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from typer import Argument, Context
+from typer import Context
 
 from assay.cli import (
     Reading,
@@ -24,23 +24,11 @@ Tool = Literal["xlsx", "csv", "pearmut", "appraise", "label-studio"]
 
 
 def collect(
-    context: Context,
-    files: Annotated[
-        list[Path],
-        Argument(
-            help="Sheets out: the scores table. Answers in: the key, then what raters sent back.",
-            metavar="SCORES | KEY FILES...",
-        ),
-    ],
-    *, output: Annotated[
-        Path,
-        {"help": "The new folder of the sheets, or the table of ratings.", "metavar": "PATH"},
-    ],
-    sheets: Tool | None = None, raters: Text = None, sample: File = None, overlap: Number = None,
-    per_output: Count = None, checks: Number = None, repeats: Number = None, range: Text = None,
-    instructions: File = None, key: File = None, columns: Text = None, format: Text = None,
-    better: Better | None = None, pay: Text = None, seed: Count = None, save: File = None,
-    json: bool = False,
+    context: Context, files: list[Path], *, output: Path, sheets: Tool | None = None,
+    raters: Text = None, sample: File = None, overlap: Number = None, per_output: Count = None,
+    checks: Number = None, repeats: Number = None, range: Text = None, instructions: File = None,
+    key: File = None, columns: Text = None, format: Text = None, better: Better | None = None,
+    pay: Text = None, seed: Count = None, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Write a blind sheet per rater with --sheets; without, collect what raters sent back.
 
@@ -60,6 +48,7 @@ def collect(
     from assay.collecting.assign import assign
     from assay.collecting.sheets import write_sheets
     from assay.pay import pay_of
+    from assay.results import UNPAID
     from assay.tables.load import decode_utf8, read_bytes
 
     dealing = {
@@ -95,6 +84,6 @@ def collect(
         instructions=None if instructions is None
         else decode_utf8(read_bytes(instructions), str(instructions)),
     )  # fmt: skip
-    deliver(replace(result, pay=pay_of(pay)), save, json)
+    deliver(replace(result, pay=UNPAID if pay is None else pay_of(pay)), save, json)
     if context.obj is not None and not json:
         say("next: send them out; assay collect FILES reads what comes back, in part too")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 from assay.cli import print_json, save_json, say
 from assay.errors import InputError
@@ -18,22 +18,21 @@ if TYPE_CHECKING:
     from assay.sampling.stability import Stability
     from assay.sampling.summary import SampleSummary
     from assay.tables.edits import Edits
-    from assay.tables.judgments import Judgments
-    from assay.tables.tables import Ratings, Sample
     from assay.worlds.simulate import World
 
 
 TITLE = "A simulated campaign"
+FILES = (
+    "scores.tsv", "sample.tsv", "ratings.tsv", "judgments.tsv", "edits.tsv", "stability.json",
+    "sample.json", "raters.json", "estimates.json", "ranking.json", "effort.json", "report.html",
+)  # fmt: skip
 MADE = ".assay-demo"
 """The file with the digest of everything that a demo wrote, as sha256sum writes it."""
 BUDGET, JUDGMENTS = "20%", 3000
 EDITORS, HUMAN, HOURLY = 9, "human", 40.0
 
 
-def demo(
-    *, output: Annotated[Path, {"help": "Folder for the files.", "metavar": "DIR"}] = Path("demo"),
-    seed: int = 1, json: bool = False,
-) -> None:  # fmt: skip
+def demo(*, output: Path = Path("demo"), seed: int = 1, json: bool = False) -> None:
     """Run the whole pipeline on a simulated campaign; ends with a report page.
 
     Example: assay demo -o demo
@@ -47,37 +46,36 @@ def demo(
         output.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"{output}: no folder can be made there ({error.strerror})") from None
+    _refuse_foreign(output)
     page = output / "report.html"
     run = _run(as_rng(seed), seed)
-    files = [f"{name}.tsv" for name in run.tables] + [f"{name}.json" for name in run.results]
-    files.append(page.name)
-    _refuse_foreign(output, files)
     for name, table in run.tables.items():
         table.write(output / f"{name}.tsv")
     for name, result in run.results.items():
         save_json(result.to_dict(), output / f"{name}.json")
     write_report(list(run.results.values()), page, title=TITLE)
-    made = "".join(f"{_digest(output / name)}  {name}\n" for name in files)
+    made = "".join(f"{_digest(output / name)}  {name}\n" for name in FILES)
     write_bytes(output / MADE, made.encode())
-    estimates = run.estimates
+    found, estimates = run.results, run.results["estimates"]
     if json:
         print_json(estimates.to_dict() | {"report": str(page)})
         return
     show(replace(section_of(estimates), next=(), more=()))
-    _show_sample(run)
-    _show_raters(run)
-    _show_savings(estimates, run.world.truth(), len(run.ratings), len(run.world.rate()))
-    _show_ranking(run.ranking, estimates)
-    _show_effort(run.effort)
+    _show_sample(found["sample"], found["stability"])
+    _show_raters(found["raters"])
+    rated, everything = len(run.tables["ratings"]), len(run.world.rate())
+    _show_savings(estimates, run.world.truth(), rated, everything)
+    _show_ranking(found["ranking"], estimates)
+    _show_effort(found["effort"])
     say(f"next: {estimates.next[0]}")
     say(f"report: {page}")
 
 
-def _refuse_foreign(folder: Path, files: list[str]) -> None:
+def _refuse_foreign(folder: Path) -> None:
     """Refuse to write over a file that is not as a demo left it."""
     listed = folder / MADE
     made = listed.read_text("utf-8", errors="replace").splitlines() if listed.is_file() else []
-    for name in files:
+    for name in FILES:
         path = folder / name
         if path.exists() and f"{_digest(path)}  {name}" not in made:
             raise InputError(f"{path} is there, and not as a demo wrote it; name another folder")
@@ -91,35 +89,11 @@ def _digest(path: Path) -> str:
 
 @dataclass(frozen=True)
 class _Run:
-    """The simulated campaign, its tables, and what each stage found."""
+    """The simulated campaign: its tables, and what each stage found, in the report's order."""
 
     world: World
-    sample: Sample
-    ratings: Ratings
-    judgments: Judgments
-    edits: Edits
-    summary: SampleSummary
-    stability: Stability
-    raters: RaterReport
-    estimates: Estimates
-    ranking: Ranking
-    effort: Effort
-
-    @property
-    def tables(self) -> dict[str, Any]:
-        """What a campaign has on file, by name."""
-        return {
-            "scores": self.world.test_set, "sample": self.sample, "ratings": self.ratings,
-            "judgments": self.judgments, "edits": self.edits,
-        }  # fmt: skip
-
-    @property
-    def results(self) -> dict[str, Any]:
-        """What the report shows, by name, in the order of the pipeline."""
-        return {
-            "stability": self.stability, "sample": self.summary, "raters": self.raters,
-            "estimates": self.estimates, "ranking": self.ranking, "effort": self.effort,
-        }  # fmt: skip
+    tables: dict[str, Any]
+    results: dict[str, Any]
 
 
 def _run(rng: np.random.Generator, seed: int) -> _Run:
@@ -146,31 +120,25 @@ def _run(rng: np.random.Generator, seed: int) -> _Run:
         {"demo": world.test_set}, designs=["rounds", "documents"], budget=BUDGET,
         metric="neural", draws=500, matched=[True, False], rng=seed,
     )  # fmt: skip
-    return _Run(
-        world=world,
-        sample=drawn,
-        ratings=ratings,
-        judgments=judgments,
-        edits=edits,
-        summary=summarise(world.test_set, drawn),
-        stability=summarise_stability(records, metric="neural", seed=seed),
-        raters=rater_report(world.test_set, ratings, sample=drawn),
-        estimates=result,
-        ranking=ranking,
-        effort=effort,
-    )
+    tables = {
+        "scores": world.test_set, "sample": drawn, "ratings": ratings, "judgments": judgments,
+        "edits": edits,
+    }  # fmt: skip
+    return _Run(world, tables, {
+        "stability": summarise_stability(records, metric="neural", seed=seed),
+        "sample": summarise(world.test_set, drawn),
+        "raters": rater_report(world.test_set, ratings, sample=drawn),
+        "estimates": result, "ranking": ranking, "effort": effort,
+    })  # fmt: skip
 
 
-def _show_sample(run: _Run) -> None:
+def _show_sample(summary: SampleSummary, stability: Stability) -> None:
     """Two lines: what was drawn, and how stable rankings are under such samples."""
-    summary = run.summary
     say(
         f"sample: {summary.n} of {summary.population} segments in {summary.snippets} snippets;"
         f" every segment had the probability {summary.max_probability:.3f}"
     )
-    rows = {
-        (row.design, row.matched): f"{row.discordant_pairs:.0%}" for row in run.stability.designs
-    }
+    rows = {(row.design, row.matched): f"{row.discordant_pairs:.0%}" for row in stability.designs}
     say(
         "stability: ranked by a metric on such samples,"
         f" {rows['rounds', True]} of the pairs change places"
@@ -178,9 +146,8 @@ def _show_sample(run: _Run) -> None:
     )
 
 
-def _show_raters(run: _Run) -> None:
+def _show_raters(report: RaterReport) -> None:
     """One line: how far the raters agree, and how far apart they are."""
-    report = run.raters
     severity = [item.severity for item in report.raters]
     apart = max(severity) - min(severity)
     say(

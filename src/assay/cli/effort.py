@@ -3,12 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
-
-from typer import Argument
+from typing import TYPE_CHECKING, TypeAlias
 
 from assay.cli import columns_for, deliver, names, note, pairs, progress_bars, refuse_alone, say
 from assay.cli.options import Better, Count, File, Number, Text
@@ -19,21 +17,19 @@ if TYPE_CHECKING:
     from assay.tables.edits import Edits
     from assay.tables.load import Raw, Source
 
+Opened: TypeAlias = "tuple[Source | Raw, dict[str, str] | None]"
+"""What to read a file from, and by which columns."""
+
 
 def effort(
-    edits: Annotated[
-        list[Path] | None,
-        Argument(
-            help="What editors did: tables, or files of a translation tool.", metavar="[EDITS]..."
-        ),
-    ] = None,
-    *, before: list[Path] | None = None, after: list[Path] | None = None, pattern: Text = None,
-    human: Text = None, margin: Number = None, measures: Text = None, time: str = "mean",
-    time_weight: float = 1.0, alike: float = 1.25, assume_alike: bool = False, rate: Text = None,
-    level: float = 0.95, format: Text = None, system: Text = None, editor: Text = None,
-    columns: Text = None, only: Text = None, figure: File = None, figure_by_editor: File = None,
-    ratings: File = None, better: Better | None = None, kits: File = None, seed: Count = None,
-    save: File = None, json: bool = False,
+    edits: list[Path] | None = None, *, before: list[Path] | None = None,
+    after: list[Path] | None = None, pattern: Text = None, human: Text = None,
+    margin: Number = None, measures: Text = None, time: str = "mean", time_weight: float = 1.0,
+    alike: float = 1.25, assume_alike: bool = False, rate: Text = None, level: float = 0.95,
+    format: Text = None, system: Text = None, editor: Text = None, columns: Text = None,
+    only: Text = None, figure: File = None, figure_by_editor: File = None, ratings: File = None,
+    better: Better | None = None, kits: File = None, seed: Count = None, save: File = None,
+    json: bool = False,
 ) -> None:  # fmt: skip
     """Compare systems by post-editing effort.
 
@@ -127,6 +123,7 @@ def read_edit_files(
 ) -> Edits:  # fmt: skip
     """One table of edits from one file or several, which together may not name a row twice."""
     from assay.tables.edits import join_edits
+    from assay.tables.load import column_names
 
     if not files:
         raise InputError(
@@ -137,22 +134,27 @@ def read_edit_files(
     for place, file in enumerate(files):
         if os.path.realpath(file) in [os.path.realpath(other) for other in files[:place]]:
             raise OptionError("EDITS", file, "was given twice", "name each file once")
-    sources = [_source(file, format, system, editor, columns) for file in files]
-    return join_edits(sources, only=pairs("only", only))
+    given = {k: v for k, v in (("system", system), ("editor", editor)) if v is not None}
+    sources: dict[Path, Opened] = {}
+    foreign: dict[tuple[str, ...], list[Path]] = {}
+    for file in files:
+        name = _tool_format(file) if format is None else _known_format(format)
+        if name is None and not _is_own(file, columns):
+            foreign.setdefault(tuple(sorted(column_names(file))), []).append(file)
+        else:
+            sources[file] = _source(file, name, columns, given)
+    for alike in foreign.values():  # one table in several files is guessed as one
+        sources |= dict(zip(alike, _guessed(alike, columns, given), strict=True))
+    return join_edits([sources[file] for file in files], only=pairs("only", only))
 
 
-def _source(
-    file: Path, format: str | None, system: str | None, editor: str | None, columns: str | None
-) -> tuple[Source | Raw, dict[str, str] | None]:
-    """What to read a file from, and by which columns."""
-    name = _tool_format(file) if format is None else _known_format(format)
-    if name is not None:
+def _source(file: Path, format: str | None, columns: str | None, given: dict[str, str]) -> Opened:
+    """What to read a file of a tool from, or a table with Assay's names, and by which columns."""
+    if format is not None:
         from assay.formats.catalogue import Options, load_format
 
-        return load_format(file, name, "edits", Options(system=system, editor=editor)), None
-    given = {k: v for k, v in (("system", system), ("editor", editor)) if v is not None}
-    if not _is_own(file, columns):
-        return _guessed(file, columns, given)
+        options = Options(system=given.get("system"), editor=given.get("editor"))
+        return load_format(file, format, "edits", options), None
     for option, value in given.items():
         raise OptionError(option, value, "is in the table already", "leave it out")
     return file, columns_for(columns, ("edits", file))[0]
@@ -188,26 +190,41 @@ def _is_own(file: Path, columns: str | None) -> bool:
     return {*SCHEMAS["edits"].required} <= {*present, *said}
 
 
-def _guessed(file: Path, columns: str | None, given: dict[str, str]) -> tuple[Raw, dict[str, str]]:
-    """A table with other people's names, and what they seem to mean, said in one line.
+def _guessed(
+    files: Sequence[Path], columns: str | None, given: dict[str, str]
+) -> list[tuple[Raw, dict[str, str]]]:
+    """Tables with other people's names, the same in all, and what they seem to mean.
 
-    Where it has no column of documents, the file is the document; segments without numbers are
-    numbered by their source.
+    That is said in one line. Where there is no column of documents, a file is a document; segments
+    without numbers are numbered by their source.
     """
-    from assay.tables.guess import guess
+    from assay.tables.answers import rows_as_guessed
+    from assay.tables.guess import Guess, guess
+    from assay.tables.layout import joined, labels_of, rows_alone
     from assay.tables.load import load
 
-    raw = _with(load(file, text=lambda _: False), **given)
-    said = {n: user for n, user in pairs("columns", columns).items() if user in raw.frame.columns}
-    found = guess(raw, kind="edits", columns=said)
-    if "doc" not in found.columns and _one_system_each(raw, found.columns):
-        raw = _with(raw, doc=file.stem)
-    if "seg" not in found.columns and "source" in found.columns:
-        raw = _with_numbers(raw, found.columns)
-    found = guess(raw, kind="edits", columns=said)
-    note(found.sentence)
-    found.need_answers()
-    return raw, dict(found.columns)
+    raws = [_with(rows_alone(load(file, text=lambda _: True)), **given) for file in files]
+
+    def found() -> Guess:
+        whole = joined(raws)
+        said = pairs("columns", columns).items()
+        here = {name: user for name, user in said if user in whole.frame.columns}
+        return guess(whole, kind="edits", columns=here)
+
+    first = found()
+    if "doc" not in first.columns and (
+        _one_system_each(joined(raws), first.columns)
+        or (_other_texts(raws, first.columns) and _all_of_one_system(raws, first.columns))
+    ):
+        raws = [_with(raw, doc=file.stem) for raw, file in zip(raws, files, strict=True)]
+    if "seg" not in first.columns and "source" in first.columns:
+        raws = [_with_numbers(raw, first.columns) for raw in raws]
+    last = found()
+    note(last.sentence)
+    last.need_answers()
+    if "file" in last.columns.values():
+        raws = [_with(raw, file=label) for raw, label in zip(raws, labels_of(files), strict=True)]
+    return [(rows_as_guessed(raw, last), dict(last.columns)) for raw in raws]
 
 
 def _with(raw: Raw, **constants: str) -> Raw:
@@ -226,11 +243,24 @@ def _one_system_each(raw: Raw, columns: Mapping[str, str]) -> bool:
     return bool((each[system] == 1).all())
 
 
+def _all_of_one_system(raws: Sequence[Raw], columns: Mapping[str, str]) -> bool:
+    return all(_one_system_each(raw, columns) for raw in raws)
+
+
+def _other_texts(raws: Sequence[Raw], columns: Mapping[str, str]) -> bool:
+    """Whether every file has texts of its own, as documents have."""
+    if "source" not in columns:
+        return False
+    sources = [set(raw.frame[columns["source"]]) for raw in raws]
+    return len(set().union(*sources)) == sum(map(len, sources))
+
+
 def _with_numbers(raw: Raw, columns: Mapping[str, str]) -> Raw:
     """Segments numbered by their source; one that comes again in a file is another segment."""
     import polars as pl
 
     who = [columns[name] for name in ("system", "editor", "doc") if name in columns]
+    who = [name for name in who if name in raw.frame.columns]
     source = pl.col(columns["source"])
     again = pl.int_range(pl.len()).over([*who, columns["source"]]).alias("_again")
     rows = raw.frame.with_columns(again)

@@ -7,10 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from typer import Argument, Context
+from typer import Context
 
 from assay.cli import Reading, deliver, names, read_drawn, read_rated
-from assay.cli.options import Better, Count, File, Number, RatedFiles, RatingFiles, Scores, Text
+from assay.cli.options import Better, Count, File, Number, Text
 from assay.cli.reading import read_history
 from assay.cli.work import Backend, chosen_workers, track
 from assay.errors import InputError, OptionError
@@ -21,14 +21,13 @@ if TYPE_CHECKING:
 
 
 def estimate(
-    context: Context, files: RatedFiles, *, sample: File = None, assume: Text = None,
+    context: Context, files: list[Path], *, sample: File = None, assume: Text = None,
     method: str = "auto", interval: str = "auto", target: Text = None, by: Text = None,
     errors: File = None, compare: Text = None, exclude_raters: Text = None,
-    remove_severity: bool = False, history: File = None, borrow: bool = False,
-    family: bool = False, pay: Text = None, better: Better = "higher", range: Text = None,
-    level: float = 0.95,
-    read: Annotated[Reading, "columns metrics lower_metrics exclude only lp"],
-    save: File = None, json: bool = False,
+    remove_severity: bool = False, history: File = None, borrow: bool = False, family: bool = False,
+    pay: Text = None, better: Better = "higher", range: Text = None, level: float = 0.95,
+    read: Annotated[Reading, "columns metrics lower_metrics exclude only lp"], save: File = None,
+    json: bool = False,
 ) -> None:  # fmt: skip
     """Estimate each system's score on the whole test set, with intervals and rank ranges.
 
@@ -123,18 +122,11 @@ def _look_plan(text: str | None) -> int | list[int] | None:
 
 
 def monitor(
-    scores: Annotated[
-        Path, Argument(help="The test set, or judgments.", metavar="SCORES|JUDGMENTS")
-    ],
-    ratings: Annotated[
-        list[Path] | None,
-        Argument(help="What the raters answered, in one or more files.", metavar="RATINGS..."),
-    ] = None,
-    *, sample: File = None, half_width: Number = None, goal: Literal["score", "ranking"] = "score",
-    looks: Text = None, earlier: File = None, per_output: int = 1, guarantee: bool = False,
-    each_pair: bool = False, systems: Text = None, pay: Text = None, better: Better = "higher",
-    range: Text = None, level: float = 0.95,
-    read: Annotated[Reading, "columns metrics lower_metrics exclude only lp"],
+    scores: Path, ratings: list[Path] | None = None, *, sample: File = None,
+    half_width: Number = None, goal: Literal["score", "ranking"] = "score", looks: Text = None,
+    earlier: File = None, per_output: int = 1, guarantee: bool = False, each_pair: bool = False,
+    systems: Text = None, pay: Text = None, better: Better = "higher", range: Text = None,
+    level: float = 0.95, read: Annotated[Reading, "columns metrics lower_metrics exclude only lp"],
     save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Say whether enough has been rated, while ratings come in.
@@ -168,10 +160,10 @@ def monitor(
 
 
 def raters(
-    context: Context, files: RatedFiles, *, sample: File = None, assume: Text = None,
+    context: Context, files: list[Path], *, sample: File = None, assume: Text = None,
     better: Better = "higher", range: Text = None,
-    read: Annotated[Reading, "columns metrics exclude only lp"],
-    save: File = None, json: bool = False,
+    read: Annotated[Reading, "columns metrics exclude only lp"], save: File = None,
+    json: bool = False,
 ) -> None:  # fmt: skip
     """Describe the raters: severity, agreement, attention checks, outliers, and their scores.
 
@@ -205,13 +197,13 @@ def _shares(text: str) -> list[float]:
 
 
 def evaluate(
-    scores: Scores, ratings: RatingFiles, *,
+    scores: Path, ratings: list[Path], *,
     methods: str = "baseline,docs-prop,docs-prop+cv-knn,rounds+regression,balanced+regression",
-    sizes: Annotated[str, {"metavar": "5%,10%"}] = "5%,10%,20%,30%,40%,50%", draws: int = 100,
-    half_width: Number = None, level: float = 0.95, better: Better = "higher",
-    read: Annotated[Reading, "columns metrics lower_metrics exclude only lp"],
-    seed: Count = None, backend: Backend | None = None, workers: Count = None,
-    scheduler: Text = None, save: File = None, json: bool = False,
+    sizes: str = "5%,10%,20%,30%,40%,50%", draws: int = 100, half_width: Number = None,
+    level: float = 0.95, better: Better = "higher",
+    read: Annotated[Reading, "columns metrics lower_metrics exclude only lp"], seed: Count = None,
+    backend: Backend | None = None, workers: Count = None, scheduler: Text = None,
+    save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Try estimators on a fully rated test set: error, bias, coverage and width.
 

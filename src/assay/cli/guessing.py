@@ -168,14 +168,16 @@ def stated(context: typer.Context, better: Better) -> Better | None:
 def _join_judgments(files: Sequence[Path], read: Reading) -> Judgments:
     import polars as pl
 
-    from assay.tables.answers import tidy
+    from assay.tables.answers import tidied
     from assay.tables.judgments import read_judgments
 
-    frames = [tidy(path, guessed(path, read, "judgments")) for path in files]
-    return read_judgments(
-        pl.concat(frames, how="diagonal_relaxed"), exclude=read.excluded,
-        only=only_for(read, {}, frames[0]),
+    tables = [tidied(path, guessed(path, read, "judgments")) for path in files]
+    judged = read_judgments(
+        pl.concat([frame for frame, _ in tables], how="diagonal_relaxed"), exclude=read.excluded,
+        only=only_for(read, {}, tables[0][0]),
     )  # fmt: skip
+    said = [line for _, notes in tables for line in notes]
+    return replace(judged, notes=(*said, *judged.notes))
 
 
 def _need_direction(found: Guess) -> None:

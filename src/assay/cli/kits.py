@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import Literal
 
 import typer
-from typer import Argument
 
 from assay.cli import columns_for, deliver, names, note, people, progress_bars, say
 from assay.cli.options import CONTEXT, Count, File, Number, Text
@@ -22,13 +21,7 @@ kits = typer.Typer(
 
 @kits.command("find")
 def find(
-    corpus: Annotated[
-        list[Path],
-        Argument(
-            help="Texts: .txt or .docx files, or tables with a text column.", metavar="CORPUS..."
-        ),
-    ],
-    *, words: int = 500, pieces: int = 3, count: int = 1,
+    corpus: list[Path], *, words: int = 500, pieces: int = 3, count: int = 1,
     mode: Literal["closest", "dbscan"] = "closest", eps: Number = None, language: str = "en",
     profile: Literal["paper", "standard"] = "paper", clean: Text = None,
     length_tolerance: str = "0.1", shared: str = "0.2", density: str = "1.3", terms: Text = None,
@@ -82,12 +75,8 @@ def _limit(option: str, text: str) -> float | None:
 
 @kits.command("design")
 def design(
-    *, systems: Annotated[str, {"metavar": "A,B,C"}], editors: str, design: str = "auto",
-    documents: Text = None, seed: Count = None,
-    output: Annotated[
-        File, {"help": "The table of the design, for kits build.", "metavar": "FILE"}
-    ] = None,
-    save: File = None, json: bool = False,
+    *, systems: str, editors: str, design: str = "auto", documents: Text = None, seed: Count = None,
+    output: File = None, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Decide who edits which document from which system, and show the balance.
 
@@ -123,15 +112,9 @@ def _names_of_systems(text: str) -> list[str]:
 
 @kits.command("build")
 def build(
-    design: Annotated[
-        Path, Argument(help="The table that assay kits design wrote.", metavar="DESIGN")
-    ],
-    texts: Annotated[
-        Path, Argument(help="A scores table with source and target.", metavar="TEXTS")
-    ],
-    *, output: Annotated[Path, {"help": "The new folder of the kits.", "metavar": "FOLDER"}],
-    key: File = None, formats: str = "tsv", human: Text = None, lp: Text = None,
-    columns: Text = None, save: File = None, json: bool = False,
+    design: Path, texts: Path, *, output: Path, key: File = None, formats: str = "tsv",
+    human: Text = None, lp: Text = None, columns: Text = None, save: File = None,
+    json: bool = False,
 ) -> None:  # fmt: skip
     """Write one blind file per editor, an instruction sheet and a key.
 
@@ -156,11 +139,8 @@ def build(
 
 @kits.command("collect")
 def collect(
-    key: Annotated[Path, Argument(help="The key that build wrote.", metavar="KEY")],
-    files: Annotated[list[Path], Argument(help="What editors sent back.", metavar="FILES...")],
-    *, output: Annotated[Path, {"help": "The table of edits to write.", "metavar": "FILE"}],
-    empty: Literal["refuse", "unchanged", "keep"] = "refuse", save: File = None,
-    json: bool = False,
+    key: Path, files: list[Path], *, output: Path,
+    empty: Literal["refuse", "unchanged", "keep"] = "refuse", save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Join the files that editors sent back with the key, as a table of edits.
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
-
-from typer import Argument
+from typing import TYPE_CHECKING, Any
 
 from assay.cli import _expanded, names, note, pairs, people, print_json, say
 from assay.cli.options import Better, Text
 from assay.errors import InputError
+from assay.project.settings import Protocol
 
 if TYPE_CHECKING:
     from assay.project.project import Project
@@ -18,16 +17,9 @@ if TYPE_CHECKING:
     from assay.tables.guess import Guess
     from assay.tables.load import Raw
 
-Protocol = Literal["da", "sqm", "xsts", "scale", "esa", "mqm", "pairwise", "ranking", "post-edit"]
-
 
 def new(
-    folder: Annotated[Path, Argument(help="The folder of the project.", metavar="DIR")],
-    more: Annotated[
-        list[Path] | None,
-        Argument(help="More of what --from names.", metavar="[SOURCE...]", hidden=True),
-    ] = None,
-    *, origin: Annotated[list[Path] | None, {"metavar": "SOURCE..."}] = None,
+    folder: Path, more: list[Path] | None = None, *, origin: list[Path] | None = None,
     protocol: Protocol | None = None, raters: Text = None, pay: Text = None, columns: Text = None,
     metrics: Text = None, lower_metrics: Text = None, exclude: Text = None,
     better: Better | None = None, kind: Text = None, format: Text = None, lp: Text = None,
@@ -45,7 +37,7 @@ def new(
     sources = [*(origin or ()), *(more or ())] if origin else []
     if more and not origin:
         raise InputError(f"{more[0]} is a second folder; name files with --from")
-    said = _said(folder, protocol, raters, pay, better)
+    said = _said(protocol, raters, pay, better)
     there = (folder / "assay.toml").is_file()
     if not sources and not there:
         raise InputError(
@@ -74,15 +66,10 @@ def new(
     say(f"  wrote {', '.join(map(str, written))}; {_next(project, folder)}")
 
 
-def _said(
-    folder: Path, protocol: str | None, raters: str | None, pay: str | None, better: str | None
-) -> dict[str, object]:
+def _said(protocol: Text, raters: Text, pay: Text, better: Text) -> dict[str, object]:
     """The settings that the options say."""
-    said: dict[str, object] = {}
-    if protocol is not None:
-        said["protocol"] = protocol
-    if better is not None:
-        said["better"] = better
+    named = {"protocol": protocol, "better": better}
+    said: dict[str, object] = {name: text for name, text in named.items() if text is not None}
     if raters is not None:
         known = people(raters)
         said["raters"] = {"number" if isinstance(known, int) else "names": known}
@@ -111,6 +98,7 @@ def _made(
     from assay.cli.guessing import answered
     from assay.project.create import create_project, settings_of
     from assay.project.sources import Choices, read_sources
+    from assay.tables.guess import guess
 
     own = pairs("columns", given["columns"])
 
@@ -119,8 +107,9 @@ def _made(
             name: user for name, user in own.items()
             if {user, *(part.strip() for part in user.split("+"))} & {*raw.frame.columns}
         }  # fmt: skip
-        if kind is None and _has_our_names(raw) and _is_open(raw, here):
-            kind = "scores"
+        if kind is None and _has_our_names(raw):
+            open_ = any(item.argument == "kind" for item in guess(raw, columns=here).questions)
+            kind = "scores" if open_ else None
         return answered(raw, kind, here)
 
     choices = Choices(
@@ -139,13 +128,6 @@ def _has_our_names(raw: Raw) -> bool:
     """Whether a table has Assay's names of a test set, one beside those that ratings have too."""
     own = {"source", "target", "reference", "words", "cost", "domain"}
     return {"system", "seg"} <= {*raw.frame.columns} and bool(own & {*raw.frame.columns})
-
-
-def _is_open(raw: Raw, own: dict[str, str]) -> bool:
-    """Whether a table does not say of which kind it is."""
-    from assay.tables.guess import guess
-
-    return any(item.argument == "kind" for item in guess(raw, columns=own).questions)
 
 
 def _need_direction(parts: Sequence[Part], said: Mapping[str, object]) -> None:
@@ -179,26 +161,21 @@ def _some(names: list[str], most: int = 4) -> str:
 
 
 def _size(part: Part) -> str:
+    from assay.results import plural
+
     frame = part.table.frame
     known = {name: frame[name].n_unique() for name in frame.columns}
-
-    def count(name: str, what: str, number: int | None = None) -> str:
-        number = known[name] if number is None else number
-        return f"{number:,} {what}{'' if number == 1 else 's'}"
-
     if part.kind == "scores":
-        key = [name for name in ("lp", "doc", "seg") if name in frame.columns]
-        text = f"{count('system', 'system')}, {count('seg', 'segment', frame.n_unique(key))}"
-        text += f" in {count('doc', 'document')}" if "doc" in known else ""
-        held = [name for name in ("source", "target", "reference") if name in known]
+        segments = frame.n_unique([name for name in ("lp", "doc", "seg") if name in known])
+        text = f"{plural(known['system'], 'system')}, {plural(segments, 'segment')}"
+        text += f" in {plural(known['doc'], 'document')}" if "doc" in known else ""
         texts = {"source": "sources", "target": "outputs", "reference": "references"}
-        return text + (f", with {' and '.join(texts[name] for name in held)}" if held else
-                       ", without texts")  # fmt: skip
+        held = " and ".join(words for name, words in texts.items() if name in known)
+        return f"{text}, with {held}" if held else f"{text}, without texts"
     what = {"edits": "edit", "errors": "marked error"}.get(part.kind, part.kind.removesuffix("s"))
-    text = count("", what, frame.height)
+    text = plural(frame.height, what)
     for name, who in (("system", "of"), ("rater", "by"), ("editor", "by")):
-        if name in known:
-            text += f" {who} {count(name, name)}"
+        text += f" {who} {plural(known[name], name)}" if name in known else ""
     return text
 
 
@@ -211,16 +188,13 @@ def _metrics(part: Part) -> str:
     named = [f"{m} (less is better)" if m in table.lower_metrics else m for m in table.metrics]
     parts = [f"Metrics: {', '.join(named) or 'none'}."]
     if found is not None:
-        counts = [name for name in found.counts if name not in table.metrics]
-        rated = [name for name in found.ratings if name not in table.metrics]
-        unsure = [name for name in found.unsure if name not in table.metrics]
-        parts += [f"Not metrics (counts): {', '.join(counts)}."] if counts else []
-        parts += [f"Not metrics (ratings): {', '.join(rated)}."] if rated else []
+        for what, names_ in (("counts", found.counts), ("ratings", found.ratings)):
+            others = ", ".join(name for name in names_ if name not in table.metrics)
+            parts += [f"Not metrics ({what}): {others}."] if others else []
+        unsure = [f"`{name}`" for name in found.unsure if name not in table.metrics]
         if unsure:
-            each = ", ".join(f"`{name}`" for name in unsure)
-            are = "is" if len(unsure) == 1 else "are"
-            a = "a metric" if len(unsure) == 1 else "metrics"
-            parts.append(f"Not sure: {are} {each} {a}? (--metrics)")
+            are, a = ("is", "a metric") if len(unsure) == 1 else ("are", "metrics")
+            parts.append(f"Not sure: {are} {', '.join(unsure)} {a}? (--metrics)")
     return "   ".join(parts)
 
 

@@ -1,15 +1,15 @@
 """Every option of the command line, by the name of its parameter: one meaning, one help text.
 
 A command is a function whose options stand behind ``*`` in its signature, with type and default;
-what is said of them is said here. Its arguments stand before, each with a help text of its own.
+what is said of them, and of its arguments, is said here.
 """
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
-from typer import Argument, BadParameter
+from typer import BadParameter
 
 
 def share(said: str | float) -> float:
@@ -26,18 +26,6 @@ File: TypeAlias = Path | None
 Number: TypeAlias = float | None
 Count: TypeAlias = int | None
 Better: TypeAlias = Literal["higher", "lower"]
-Scores = Annotated[Path, Argument(help="The test set: a scores table.", metavar="SCORES")]
-RatingFiles = Annotated[
-    list[Path],
-    Argument(help="What the raters answered, in one or more files.", metavar="RATINGS..."),
-]
-RatedFiles = Annotated[
-    list[Path],
-    Argument(
-        help="The test set, if there is one, and what the raters answered, in one or more files.",
-        metavar="[SCORES] RATINGS...",
-    ),
-]
 
 HELP = {
     "after": "The same files after editing.",
@@ -60,18 +48,18 @@ HELP = {
     "candidates": "Keep the best of so many samples, by the metric.",
     "careless": "How many of them answer at random.",
     "cell": "Variance of editor x document.",
-    "checks": "Share of outputs with a spoiled copy beside. Default: 0.",
+    "checks": "Share of outputs shown again as a spoiled copy. Default: 0.",
     "clean": "Remove: citations, notes, addresses, headings.",
     "cluster_rule": "From ratings: a cluster ends where neighbours differ (default), or where all"
     " above differ from all below, as WMT has it.",
     "clusters": "Goal: mean number of clusters.",
     "columns": "Your column names: seg=seg_id,score=mqm.",
-    "compare": "Two systems: difference, p, power.",
+    "compare": "Compare two systems: difference, p, power.",
     "correlation": "Correlation of ratings and metrics.",
     "count": "How many to choose.",
     "data": "Folder with the paper's data.",
     "debug": "Where a command fails, show where in the code.",
-    "decide": "The true difference of two systems that shall be found.",
+    "decide": "The true difference of two systems to be found.",
     "density": "Largest ratio of the terms' occurrences, or none.",
     "design": "The design, by name (listed above).",
     "design_effect": "Variance relative to that of a simple random sample.",
@@ -112,18 +100,18 @@ HELP = {
     "json": "Print one JSON object instead of tables.",
     "key": "Where the key goes; default: FOLDER-key.tsv.",
     "kind": "scores, ratings, errors, judgments, edits or sample; default: a guess.",
-    "kit_design": "Who edits what, as `assay kits design` saved it.",
+    "kit_design": "Who edits what: saved by `assay kits design`.",
     "kits": "Result of kits find: do harder documents take more?",
     "language": "en: five features; any other: three of them.",
     "languages": "Source and target language.",
-    "leaving": "How many of them leave in the middle.",
+    "leaving": "How many of them leave half-way.",
     "length": "fixed-snippets: segments per snippet (10).",
     "length_tolerance": "Words within ± this share; none: no limit.",
     "level": "Confidence level.",
     "limits": "Read larger files than usual: columns=20000,rows=1e9.",
     "list_formats": "List other tools' formats.",
     "longest_first": "fixed-snippets: longest documents first.",
-    "look": "What this planned look saw, and no more.",
+    "look": "Only what this planned look saw.",
     "looks": "Planned looks: how many, or at which sizes.",
     "lower_metrics": "Metrics where less is better.",
     "lp": "Language pair, where a format has several or none.",
@@ -140,10 +128,10 @@ HELP = {
     "mode": "closest: the most alike; dbscan: the paper's clusters.",
     "only": "Read only these rows: lp=en-de,domain=news.",
     "open": "Open the report in the browser.",
-    "origin": "What there is: tables, a folder of texts, a WMT folder; convert: the table or"
+    "origin": "Your material: tables, a folder of texts, a WMT folder; convert: the table or"
     " format of SRC; campaign new: the tool that the file is for.",
     "outputs": "Systems side by side, 1 to 8.",
-    "overlap": "Share of tasks with one rater more. Default: 10%.",
+    "overlap": "Share of tasks with one more rater. Default: 10%.",
     "pairs": "Print the table of pairs, too.",
     "parts": "Folder for every table (CSV, Markdown, LaTeX) and figure (SVG, PDF).",
     "pattern": "Path of an edited file: {system}/{editor}/{doc}.",
@@ -159,7 +147,7 @@ HELP = {
     "practice": "WMT practice ranks by the mean (default) or z scores.",
     "profile": "How words are counted.",
     "protocol": "How outputs are judged.",
-    "public_url": "What links begin with, where a proxy stands before it.",
+    "public_url": "The address that links begin with, behind a proxy.",
     "published": "What was claimed: a table of system and cluster or rank, or better and worse.",
     "range": "The rating scale; scores outside are refused.",
     "range_kind": "Which bootstrap range holds the level (shortest).",
@@ -172,7 +160,7 @@ HELP = {
     "reason": "Why; kept in the list of events.",
     "remove_severity": "Subtract each rater's severity first.",
     "repeats": "Share of tasks that a rater has twice. Default: 0.",
-    "replace": "Write over a project that is there.",
+    "replace": "Replace the project that is there.",
     "resample": "The unit whose judgments are correlated; auto: segment, else set, else pair.",
     "resamples": "How many to draw (1000).",
     "residual": "Variance of segments within it.",
@@ -193,14 +181,14 @@ HELP = {
     "significant": "Goal: share of significant pairs; default: .8.",
     "size_limit": "documents: never draw longer ones.",
     "sizes": "Sizes to show results for.",
-    "slope": "balanced: how much more often to draw bad-looking segments.",
+    "slope": "balanced: how much more often bad-looking segments are drawn.",
     "spend": "What there is to spend: '40 h', '2000 EUR', '5000 ratings' or judgments.",
     "stop": "documents, fixed-snippets: where to stop (closest).",
     "store": "A PostgreSQL database in place of a file in the folder.",
     "strata": "segments: stratify by this.",
     "system": "The system, where an XLIFF file does not say.",
     "systems": "The systems compared: their names, or how many.",
-    "tables": "Of: ratings, errors, judgments, edits, sample, scores, raters, events.",
+    "tables": "Of: ratings, errors, judgments, edits, sample, scores, raters, forms, events.",
     "target": "What intervals are for: raters, texts or answers.",
     "terms": "Ways to find terms; default: all.",
     "test": "Head to head (default for pairs), all judgments for every pair, or, for clusters and"
@@ -243,12 +231,78 @@ METAVARS = {
     "SHARE": "overlap checks repeats",
 }
 """What stands for the value of an option, and the options that it stands in."""
+OWN = {
+    "audit tables": (
+        "The test set (if there is a scores table), then ratings or judgments, in one or more"
+        " files.",
+        "[SCORES] RATINGS|JUDGMENTS...",
+    ),
+    "campaign backup output": ("The file of the copy.", "FILE"),
+    "campaign check plan": ("The plan (.toml), its folder, or a campaign.", "PLAN|DIR"),
+    "campaign export output": (
+        "The folder; default: one in the campaign's, with the format's name.",
+        "DIR",
+    ),
+    "campaign import file": ("The answers, as the tool wrote them.", "FILE"),
+    "campaign new output": ("The folder of the campaign; default: beside the plan.", "DIR"),
+    "campaign new plan": ("The plan (.toml), or the table of the outputs.", "PLAN|SCORES"),
+    "campaign serve folder": ("The folder of a campaign, or of several.", "DIR"),
+    "check file": ("The file (or folder) to check.", "FILE"),
+    "collect files": (
+        "Sheets out: the scores table. Answers in: the key, then what raters sent back.",
+        "SCORES | KEY FILES...",
+    ),
+    "collect output": ("The new folder of the sheets, or the table of ratings.", "PATH"),
+    "corpus": ("Texts: .txt or .docx files, or tables with a text column.", "CORPUS..."),
+    "demo output": ("Folder for the files.", "DIR"),
+    "edits": ("What editors did: tables, or files of a translation tool.", "[EDITS]..."),
+    "evaluate sizes": (HELP["sizes"], "5%,10%"),
+    "files": (
+        "The test set, if there is one, and what the raters answered, in one or more files.",
+        "[SCORES] RATINGS...",
+    ),
+    "folder": ("The folder of the campaign.", "DIR"),
+    "goal": ("The planned goal, or budget: go on to the last task.", None),
+    "judgments": ("Judgments so far; at first a header line.", "JUDGMENTS"),
+    "kits build design": ("The table that assay kits design wrote.", "DESIGN"),
+    "kits build output": ("The new folder of the kits.", "FOLDER"),
+    "kits collect files": ("What editors sent back.", "FILES..."),
+    "kits collect key": ("The key that build wrote.", "KEY"),
+    "kits collect output": ("The table of edits to write.", "FILE"),
+    "kits design output": ("The table of the design, for kits build.", "FILE"),
+    "kits design systems": (HELP["systems"], "A,B,C"),
+    "monitor scores": ("The test set, or judgments.", "SCORES|JUDGMENTS"),
+    "more": ("More files, as for --from.", "[SOURCE...]"),
+    "new folder": ("The folder of the project.", "DIR"),
+    "new origin": (HELP["origin"], "SOURCE..."),
+    "next-set systems": (HELP["systems"], "A,B"),
+    "paper": ("The paper: koehn2012, korotaev2022, lo2023 or saldias2022.", "PAPER"),
+    "plan comparison ratings": ("A pilot: what raters answered.", "RATINGS"),
+    "plan comparison scores": ("A pilot: its test set.", "SCORES"),
+    "plan ratings ratings": ("A pilot: what raters answered.", "RATINGS"),
+    "plan ratings scores": ("A pilot: its test set.", "SCORES"),
+    "rank files": ("Judgments (left, right, winner) or ratings, in one or more files.", "FILE..."),
+    "rater": ("The rater.", "RATER"),
+    "ratings": ("What the raters answered, in one or more files.", "RATINGS..."),
+    "report output": ("The report to write: .html, .md or .tex.", "FILE"),
+    "results": ("Saved results, or the folder of a campaign.", "RESULT..."),
+    "sample output": ("Write the sample, a table.", "SAMPLE"),
+    "scores": ("The test set: a scores table.", "SCORES"),
+    "serve folder": ("The project, or a folder of campaigns.", "[DIR]"),
+    "source": ("What to read.", "SRC"),
+    "stability scores": ("Test sets: one file or several.", "SCORES..."),
+    "target": ("What to write.", "DST"),
+    "texts": ("A scores table with source and target.", "TEXTS"),
+}
+"""What arguments are, and options that a command has in its own way, each with its placeholder."""
 SPECIAL: dict[str, dict[str, Any]] = {
+    "campaign import save": {"flags": ("--save",)},
     "careless": {"min": 0},
     "checks": {"parser": share},
     "leaving": {"min": 0},
     "look": {"min": 1},
     "matched": {"flags": ("--matched/--unmatched",)},
+    "more": {"hidden": True},
     "origin": {"flags": ("--from",)},
     "output": {"flags": ("-o", "--output")},
     "overlap": {"parser": share},

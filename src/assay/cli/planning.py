@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
-from typer import Argument, Context
+from typer import Context
 from typer.core import TyperGroup
 
 from assay.cli import (
@@ -55,8 +55,6 @@ plan = typer.Typer(
     context_settings=CONTEXT,
 )
 
-Scores = Annotated[File, Argument(help="A pilot: its test set.", metavar="SCORES")]
-RatingFile = Annotated[File, Argument(help="A pilot: what raters answered.", metavar="RATINGS")]
 OfPilot = Annotated[Reading, "columns metrics lower_metrics exclude only lp format"]
 
 
@@ -113,15 +111,16 @@ def campaign_command(
             raise
         result = plan_campaign(count, population, **options)  # refused, too, if it is an option
         note(f"these ratings are too few to plan by: {error}")
-    deliver(result, save, json)
-    if result.needed is None:
-        return
-    if context.obj is not None and own:
+    kept = ""
+    if result.needed is not None and context.obj is not None and own:
         from assay.cli.project import keep_plan
 
-        typed = None if _is_taken(context, "pay") else pay
-        note(keep_plan(context.obj, result, typed))
-    elif scores is not None and not json:
+        # Before it is shown: whoever reads may have enough of it half-way.
+        kept = keep_plan(context.obj, result, None if _is_taken(context, "pay") else pay)
+    deliver(result, save, json)
+    if kept:
+        note(kept)
+    elif result.needed is not None and scores is not None and not json:
         say(f"next: assay sample {scores} --budget {result.needed}")
 
 
@@ -173,11 +172,11 @@ def _known(
 
 @plan.command("ratings")
 def ratings_command(
-    scores: Scores = None, ratings: RatingFile = None, *, half_width: Number = None,
-    population: Count = None, sd: Number = None, correlation: Number = None,
-    features: Count = None, systems: Text = None, level: float = 0.95, design_effect: float = 1.0,
-    pay: Text = None, spend: Text = None, sizes: Text = None, better: Better | None = None,
-    range: Text = None, read: OfPilot, save: File = None, json: bool = False,
+    scores: File = None, ratings: File = None, *, half_width: Number = None,
+    population: Count = None, sd: Number = None, correlation: Number = None, features: Count = None,
+    systems: Text = None, level: float = 0.95, design_effect: float = 1.0, pay: Text = None,
+    spend: Text = None, sizes: Text = None, better: Better | None = None, range: Text = None,
+    read: OfPilot, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Plan how many segments to rate for an interval of a wanted half-width.
 
@@ -203,7 +202,7 @@ def ratings_command(
 
 @plan.command("comparison")
 def comparison_command(
-    scores: Scores = None, ratings: RatingFile = None, *, gap: float, power: float = 0.8,
+    scores: File = None, ratings: File = None, *, gap: float, power: float = 0.8,
     population: Count = None, difference_sd: Number = None, correlation: Number = None,
     features: Count = None, level: float = 0.95, design_effect: float = 1.0, pay: Text = None,
     spend: Text = None, sizes: Text = None, better: Better | None = None, range: Text = None,

@@ -15,9 +15,10 @@ from typer.core import TyperArgument
 
 from assay.cli import note
 from assay.errors import InputError
-from assay.pay import Costs, parse_pay
+from assay.pay import parse_pay
 from assay.project.project import Project
 from assay.project.rules import better_of, range_of
+from assay.results import Costs
 
 if TYPE_CHECKING:
     from assay.cli import Command
@@ -93,6 +94,7 @@ class _Filling:
         self.named = any(name in given for name in (*arguments, "scores"))
         # The files of a translation tool, in place of tables of edits.
         self.named |= name == "effort" and "before" in given
+        self.sheets = name == "collect" and "sheets" in given
 
     def near(self, *files: str | None) -> list[str]:
         """Files of the project as they are called from here."""
@@ -102,12 +104,11 @@ class _Filling:
     @property
     def values(self) -> dict[str, Any]:
         """What stands in for parameters that nobody gave."""
-        sheets = self.name == "collect" and "sheets" in self.given
-        files = {} if self.named else self.files(sheets=sheets)
-        wanted = SETTINGS.get("sheets" if sheets else self.name, "").split()
+        files = {} if self.named else self.files()
+        wanted = SETTINGS.get("sheets" if self.sheets else self.name, "").split()
         if self.judged:
             wanted = [name for name in wanted if name in OF_JUDGMENTS]
-        if self.named and not sheets:
+        if self.named and not self.sheets:
             wanted = [name for name in wanted if name not in OF_FILES]
         said = {k: v for k, v in self.said().items() if k in wanted and v is not None}
         if self.name == "audit" and not {"sample", "assume"} & {*self.given, *said}:
@@ -119,7 +120,7 @@ class _Filling:
             )
         if "columns" in said:
             said["columns"] = self.columns(files)
-        return {**said, **files, **self.outputs(sheets=sheets)}
+        return {**said, **files, **self.outputs()}
 
     @property
     def judged(self) -> bool:
@@ -127,7 +128,7 @@ class _Filling:
         comparing = self.name in ("rank", "audit", "monitor")
         return comparing and bool(self.settings.judgments) and not self.named
 
-    def files(self, *, sheets: bool) -> dict[str, Any]:
+    def files(self) -> dict[str, Any]:
         """The tables a command reads, by its arguments."""
         of = self.settings
         scores, edits = self.near(of.scores), self.near(*of.edits)
@@ -148,7 +149,7 @@ class _Filling:
             "next-set": {"judgments": ("judgments", judgments)},
             "effort": {"edits": ("edits", edits)},
             "report": {"results": ("results", self.results())} if self.name == "report" else {},
-            "collect": {"files": ("scores", scores)} if sheets else {},
+            "collect": {"files": ("scores", scores)} if self.sheets else {},
         }
         return {
             parameter: self.of_parameter(parameter, kind, paths)
@@ -198,44 +199,53 @@ class _Filling:
             "rate": None if of.pay.per_hour is None else _hourly(of.pay),
             "raters": _joined(raters.names) or (str(raters.number) if raters.number > 1 else None),
             "per_output": raters.per_task if raters.per_task > 1 else None,
-            "overlap": _planned_overlap(self.project)
-            if self.name == "sample"
-            else share_of(raters.overlap),
+            "overlap": self.overlap(),
             "checks": share_of(of.checks.share),
             "repeats": share_of(of.checks.repeats),
             "instructions": next(iter(self.near(of.instructions)), None),
         }
 
+    def overlap(self) -> float | None:
+        """That of the project; of a sample that of the plan it follows.
+
+        A plan has more where everything is rated and the budget buys second opinions, too.
+        """
+        from assay.planning.campaign import CampaignPlan
+        from assay.views.page import read_result
+
+        saved = self.project.result(RESULTS["plan campaign"])
+        plan = read_result(saved) if self.name == "sample" and saved.exists() else None
+        if isinstance(plan, CampaignPlan) and str(plan.needed) == self.settings.sample.budget:
+            return plan.overlap
+        return share_of(self.settings.raters.overlap)
+
     def columns(self, files: Mapping[str, Any]) -> str | None:
         """Those column names that one of these files has."""
         from assay.tables.load import column_names
 
-        paths = [
-            p for given in files.values() for p in ([given] if isinstance(given, str) else given)
-        ]
-        present = {name for path in paths for name in column_names(Path(path))}
+        listed = [[given] if isinstance(given, str) else given for given in files.values()]
+        present = {name for paths in listed for path in paths for name in column_names(Path(path))}
         return _joined(
             f"{name}={user}" for name, user in self.settings.columns.items()
             if {part.strip() for part in user.split("+")} & present
         )  # fmt: skip
 
-    def outputs(self, *, sheets: bool) -> dict[str, Any]:
+    def outputs(self) -> dict[str, Any]:
         """Where what a command writes goes: into the project."""
-        found: dict[str, Any] = {}
+        path, found = self.project.path, dict[str, Path]()
         if self.name in RESULTS:
-            found["save"] = os.path.relpath(self.project.result(RESULTS[self.name]))
+            found["save"] = self.project.result(RESULTS[self.name])
         if self.name == "sample":
             found["output"] = self.new_sample()
         elif self.name == "report":
-            found["output"] = os.path.relpath(self.project.path("report.html"))
+            found["output"] = path("report.html")
         elif self.name == "collect":
-            name = "sheets" if sheets else "ratings.tsv"
-            found["output"] = os.path.relpath(self.project.path(name))
-        if sheets:
-            found["key"] = os.path.relpath(self.project.path("sheets-key.tsv"))
-        return found
+            found["output"] = path("sheets" if self.sheets else "ratings.tsv")
+        if self.sheets:
+            found["key"] = path("sheets-key.tsv")
+        return {name: os.path.relpath(file) for name, file in found.items()}
 
-    def new_sample(self) -> str:
+    def new_sample(self) -> Path:
         """Where a sample goes; one that raters have begun with is not drawn again."""
         of = self.settings
         path = self.project.path("sample.tsv")
@@ -248,11 +258,11 @@ class _Filling:
                 f"{os.path.relpath(path)} is there, and raters have begun with it; enlarge it with"
                 f" --top-up {os.path.relpath(path)}, or name another file with -o"
             )
-        return os.path.relpath(path)
+        return path
 
     def words(self, words: list[str]) -> list[str]:
         """The words, for answers with the key before them."""
-        if self.name != "collect" or "sheets" in self.given:
+        if self.name != "collect" or self.sheets:
             return words
         of = self.settings
         files = [Path(file) for file in self.given.get("files", ())]
@@ -342,21 +352,6 @@ def keep_plan(project: Project, plan: CampaignPlan, pay: str | None) -> str:
     return f"kept in {file}: assay sample draws {plan.needed:,} segments{anew}"
 
 
-def _planned_overlap(project: Project) -> float | None:
-    """The overlap by which a sample is drawn: that of the plan it follows, else the project's.
-
-    A plan has more where everything is rated and the budget buys second opinions, too.
-    """
-    from assay.planning.campaign import CampaignPlan
-    from assay.views.page import read_result
-
-    saved = project.result(RESULTS["plan campaign"])
-    plan = read_result(saved) if saved.exists() else None
-    if isinstance(plan, CampaignPlan) and str(plan.needed) == project.settings.sample.budget:
-        return plan.overlap
-    return share_of(project.settings.raters.overlap)
-
-
 def share_of(text: str | None) -> float | None:
     """``10%`` as 0.1."""
     return None if text is None else float(text.removesuffix("%")) / 100
@@ -380,13 +375,9 @@ def say_taken(command: Command, context: Any, project: Project) -> None:
     if taken:
         note(f"from {os.path.relpath(project.file)}: {' '.join(taken)}")
     if "save" in context.params and context.params["save"] is not None:
-        _make_folder(Path(context.params["save"]), project)
-
-
-def _make_folder(save: Path, project: Project) -> None:
-    folder = project.result("any").parent
-    if os.path.realpath(save.parent) == os.path.realpath(folder):
-        folder.mkdir(exist_ok=True)
+        folder = project.result("any").parent
+        if os.path.realpath(Path(context.params["save"]).parent) == os.path.realpath(folder):
+            folder.mkdir(exist_ok=True)
 
 
 def keep(context: Any, project: Project) -> None:

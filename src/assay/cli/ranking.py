@@ -6,7 +6,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from typer import Argument, Context
+from typer import Context
 
 from assay.cli import Reading, deliver, names, progress_bars
 from assay.cli.options import Better, Count, File, Text
@@ -23,15 +23,8 @@ ANSWERS = ("judgments", "ratings")
 
 
 def rank(
-    context: Context,
-    files: Annotated[
-        list[Path],
-        Argument(
-            help="Judgments (left, right, winner) or ratings, in one or more files.",
-            metavar="FILE...",
-        ),
-    ],
-    *, method: Text = None, ranges: Literal["bootstrap", "sign", "pooled"] | None = None,
+    context: Context, files: list[Path], *, method: Text = None,
+    ranges: Literal["bootstrap", "sign", "pooled"] | None = None,
     resample: Literal["auto", "document", "segment", "set", "rater", "pair"] | None = None,
     range_kind: Literal["shortest", "equal-tailed"] | None = None,
     ties: Literal["drop", "half", "davidson"] | None = None, level: float = 0.95,
@@ -149,10 +142,7 @@ def _system_names(text: str | None) -> list[str] | None:
 
 
 def next_set(
-    judgments: Annotated[
-        Path, Argument(help="Judgments so far; at first a header line.", metavar="JUDGMENTS")
-    ],
-    *, systems: Annotated[Text, {"metavar": "A,B"}] = None, scores: File = None,
+    judgments: Path, *, systems: Text = None, scores: File = None,
     goal: Literal["best", "order"] = "best", per_set: Count = None, count: int = 1,
     read: Annotated[Reading, "columns exclude only lp"], seed: Count = None, save: File = None,
     json: bool = False,

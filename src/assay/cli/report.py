@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING
 
 import typer
-from typer import Argument
 
 from assay.cli import deliver, say
 from assay.cli.options import File
@@ -20,14 +19,8 @@ if TYPE_CHECKING:
 
 
 def report(
-    results: Annotated[
-        list[Path],
-        Argument(help="Saved results, or the folder of a campaign.", metavar="RESULT..."),
-    ],
-    *, output: Annotated[
-        Path, {"help": "The report to write: .html, .md or .tex.", "metavar": "FILE"}
-    ] = Path("report.html"),
-    parts: File = None, open: bool = False, title: str = "Evaluation report", json: bool = False,
+    results: list[Path], *, output: Path = Path("report.html"), parts: File = None,
+    open: bool = False, title: str = "Evaluation report", json: bool = False,
 ) -> None:  # fmt: skip
     """Make one self-contained HTML page from saved results, or Markdown, or LaTeX.
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
-
-from typer import Argument
 
 from assay.cli import deliver, note
 from assay.cli.options import Count, File, Text
@@ -13,13 +10,7 @@ from assay.cli.work import Backend, chosen_workers, track
 
 
 def reproduce(
-    paper: Annotated[
-        str,
-        Argument(
-            help="The paper: koehn2012, korotaev2022, lo2023 or saldias2022.", metavar="PAPER"
-        ),
-    ],
-    *, data: Path, draws: Count = None, seed: int = 13, backend: Backend | None = None,
+    paper: str, *, data: Path, draws: Count = None, seed: int = 13, backend: Backend | None = None,
     workers: Count = None, scheduler: Text = None, figures: File = None, save: File = None,
     json: bool = False,
 ) -> None:  # fmt: skip

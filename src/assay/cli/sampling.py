@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
-from typer import Argument, Context
+from typer import Context
 
 from assay.cli import (
     Reading,
@@ -22,7 +22,7 @@ from assay.cli import (
     refuse_alone,
     say,
 )
-from assay.cli.options import Better, Count, File, Number, RatingFiles, Scores, Text
+from assay.cli.options import Better, Count, File, Number, Text
 from assay.cli.reading import with_history
 from assay.cli.work import Backend, chosen_workers, track
 from assay.errors import OptionError
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 
 def sample(
-    context: Context, scores: Scores, *, budget: str, design: str = "auto",
+    context: Context, scores: Path, *, budget: str, design: str = "auto",
     goal: Literal["ranking", "score"] | None = None, matched: bool = True, top_up: File = None,
     strata: Literal["none", "documents", "metrics"] | None = None,
     allocation: Literal["proportional", "optimal", "smoothed"] | None = None,
@@ -41,10 +41,9 @@ def sample(
     length: Count = None, longest_first: bool = False, max_snippet: Count = None,
     slope: Number = None, importance: Text = None, seconds_per_word: Number = None,
     allow_unreachable: bool = False,
-    read: Annotated[Reading, "columns metrics lower_metrics exclude only lp"],
-    history: File = None, better: Better | None = None, pay: Text = None, overlap: Number = None,
-    per_output: Count = None, seed: Count = None, figure: File = None,
-    output: Annotated[File, {"help": "Write the sample, a table.", "metavar": "SAMPLE"}] = None,
+    read: Annotated[Reading, "columns metrics lower_metrics exclude only lp"], history: File = None,
+    better: Better | None = None, pay: Text = None, overlap: Number = None,
+    per_output: Count = None, seed: Count = None, figure: File = None, output: File = None,
     save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Draw the segments to show the raters, each with its inclusion probability.
@@ -60,6 +59,7 @@ def sample(
     Example: assay sample scores.tsv --budget 20% --seed 7 -o sample.tsv
     """
     from assay.pay import pay_of
+    from assay.results import UNPAID
     from assay.sampling.budget import divide_budget
     from assay.sampling.draw import sample as draw
     from assay.sampling.summary import summarise
@@ -74,8 +74,8 @@ def sample(
         test_set = with_history(test_set, history, better or "higher")
     times, once_more = per_output or 1, 0.1 if overlap is None else overlap
     divided = divide_budget(
-        budget, len(test_set.systems), test_set.segments.height, pay=pay_of(pay),
-        per_output=times, overlap=once_more,
+        budget, len(test_set.systems), test_set.segments.height,
+        pay=UNPAID if pay is None else pay_of(pay), per_output=times, overlap=once_more,
     )  # fmt: skip
     if divided is not None:
         note(divided.sentence)
@@ -134,8 +134,8 @@ def _design_text(design: str, given: Mapping[str, object]) -> str:
 
 
 def next_(
-    scores: Scores, ratings: RatingFiles, *, sample: File = None, method: str = "auto",
-    count: int = 1, budget: Text = None, better: Better = "higher",
+    scores: Path, ratings: list[Path], *, sample: File = None, method: str = "auto", count: int = 1,
+    budget: Text = None, better: Better = "higher",
     read: Annotated[Reading, "columns metrics exclude only lp"], seed: Count = None,
     save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
@@ -158,10 +158,7 @@ def next_(
 
 
 def stability(
-    scores: Annotated[
-        list[Path], Argument(help="Test sets: one file or several.", metavar="SCORES...")
-    ],
-    *, metric: str, budget: str,
+    scores: list[Path], *, metric: str, budget: str,
     designs: str = "segments,documents,fixed-snippets,snippets-linear,snippets,rounds",
     held_out: Text = None, candidates: int = 1, draws: int = 1000, runs: int = 13,
     matched: bool = True, by: Text = None,

@@ -4,28 +4,25 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
-from typer import Argument
-
-from assay.cli import deliver, names, people, print_json, progress_bars, refuse_alone, say
-from assay.cli.campaign import Folder, campaign, need_campaign, opened_campaign
+from assay.cli import deliver, names, people, progress_bars, refuse_alone, tell
+from assay.cli.campaign import campaign, need_campaign, opened_campaign
 from assay.cli.options import Count, File, Text
 from assay.errors import InputError, OptionError, need_known
-from assay.results import Result
 
-Rater = Annotated[str, Argument(help="The rater.", metavar="RATER")]
+if TYPE_CHECKING:
+    from assay.results import Result
 
 
 @campaign.command("status")
-def status(folder: Folder, *, save: File = None, json: bool = False) -> None:
+def status(folder: Path, *, save: File = None, json: bool = False) -> None:
     """How a campaign stands: tasks, answers, raters, cost, and what its looks decided.
 
     Results are computed where they are not current and no server is at work.
 
     Example: assay campaign status news
     """
-    need_campaign()
     _compute_results(folder)
     with opened_campaign(folder) as opened:
         deliver(opened.status(), save, json)
@@ -33,7 +30,6 @@ def status(folder: Folder, *, save: File = None, json: bool = False) -> None:
 
 def _steer(folder: Path, method: str, body: dict[str, Any], json: bool) -> None:
     """Ask the running server, or do it here where there is none; then say how things stand."""
-    need_campaign()
     from assay.campaign.client import WireClient, WireError
     from assay.campaign.keys import read_keys
 
@@ -92,7 +88,7 @@ def _answers(address: str) -> bool:
 def _turn(name: str, said: str, more: str = "") -> None:
     """A command that changes the state of a campaign."""
 
-    def command(folder: Folder, *, reason: Text = None, json: bool = False) -> None:
+    def command(folder: Path, *, reason: Text = None, json: bool = False) -> None:
         _steer(folder, name, {"reason": reason}, json)
 
     command.__doc__ = f"{said}\n\nExample: assay campaign {name} news{more}"
@@ -101,15 +97,15 @@ def _turn(name: str, said: str, more: str = "") -> None:
 
 _turn("open", "Let raters begin.")
 _turn(
-    "pause", "Hand out no tasks for now; what raters have open they may send.",
+    "pause", "Hand out no new tasks; what raters have open they may still send.",
     ' --reason "new guidelines"',
 )  # fmt: skip
 _turn("resume", "Go on after a pause.")
-_turn("close", "End a campaign for good: no answer is taken any more.")
+_turn("close", "End a campaign for good: no more answers are taken.")
 
 
 @campaign.command("exclude")
-def exclude(folder: Folder, rater: Rater, *, reason: str, json: bool = False) -> None:
+def exclude(folder: Path, rater: str, *, reason: str, json: bool = False) -> None:
     """Leave a rater out: their tasks are dealt again, their answers are kept and not counted.
 
     Example: assay campaign exclude news rater-3 --reason "answers at random"
@@ -118,7 +114,7 @@ def exclude(folder: Folder, rater: Rater, *, reason: str, json: bool = False) ->
 
 
 @campaign.command("restore")
-def restore(folder: Folder, rater: Rater, *, json: bool = False) -> None:
+def restore(folder: Path, rater: str, *, json: bool = False) -> None:
     """Take a rater in again.
 
     Example: assay campaign restore news rater-3
@@ -128,12 +124,8 @@ def restore(folder: Folder, rater: Rater, *, json: bool = False) -> None:
 
 @campaign.command("rule")
 def rule(
-    folder: Folder,
-    goal: Annotated[
-        Literal["ranking", "score", "budget"],
-        Argument(help="The planned goal, or budget: go on to the last task."),
-    ],
-    *, reason: str, half_width: float | None = None, json: bool = False,
+    folder: Path, goal: Literal["ranking", "score", "budget"], *, reason: str,
+    half_width: float | None = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Change when a running campaign ends; looks that took place stay as they are.
 
@@ -146,12 +138,7 @@ def rule(
 
 @campaign.command("export")
 def export(
-    folder: Folder, *, output: Annotated[
-        File,
-        {"help": "The folder; default: one in the campaign's, with the format's name.",
-         "metavar": "DIR"},
-    ] = None,
-    format: Text = None, lp: Text = None, tables: Text = None,
+    folder: Path, *, output: File = None, format: Text = None, lp: Text = None, tables: Text = None,
     type: Literal["tsv", "csv", "jsonl", "parquet", "xlsx"] | None = None, look: Count = None,
     save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
@@ -168,7 +155,6 @@ def export(
 
     Example: assay campaign export news --format pearmut
     """
-    need_campaign()
     from assay.campaign.exchange.export import export_tables
     from assay.campaign.exchange.tools import TOOLS, export_format
 
@@ -195,10 +181,8 @@ def export(
 
 @campaign.command("import")
 def import_(
-    folder: Folder,
-    file: Annotated[Path, Argument(help="The answers, as the tool wrote them.", metavar="FILE")],
-    *, format: Text = None, lp: Text = None,
-    save: Annotated[File, {"flags": ("--save",)}] = None, json: bool = False,
+    folder: Path, file: Path, *, format: Text = None, lp: Text = None, save: File = None,
+    json: bool = False,
 ) -> None:  # fmt: skip
     """Bring in answers that raters gave in pearmut, Appraise or Label Studio (--format).
 
@@ -207,7 +191,6 @@ def import_(
 
     Example: assay campaign import news annotations.jsonl --format pearmut
     """
-    need_campaign()
     from assay.campaign.exchange.imports import READERS, import_answers
 
     if format is None:
@@ -218,45 +201,35 @@ def import_(
 
 
 @campaign.command("backup")
-def backup(
-    folder: Folder,
-    *, output: Annotated[Path, {"help": "The file of the copy.", "metavar": "FILE"}],
-    json: bool = False,
-) -> None:  # fmt: skip
+def backup(folder: Path, *, output: Path, json: bool = False) -> None:
     """Copy a campaign's store while it runs.
 
     Example: assay campaign backup news -o news-monday.db
     """
-    need_campaign()
     if output.exists():
         raise InputError(f"'{output}' is there already; name another file")
     with opened_campaign(folder) as opened:
         opened.backup(output)
-    if json:
-        print_json({"written": [str(output)]})
-    else:
-        say(f"written to {output}")
+    tell({"written": [str(output)]}, json, f"written to {output}")
 
 
 @campaign.command("rebuild")
-def rebuild(folder: Folder, *, json: bool = False) -> None:
+def rebuild(folder: Path, *, json: bool = False) -> None:
     """Make the state of tasks and raters again from the answers and events.
 
     Example: assay campaign rebuild news
     """
-    need_campaign()
     with opened_campaign(folder, write=True) as opened:
         opened.rebuild()
         deliver(opened.status(), None, json)
 
 
 @campaign.command("forget")
-def forget(folder: Folder, rater: Rater, *, json: bool = False) -> None:
+def forget(folder: Path, rater: str, *, json: bool = False) -> None:
     """Remove what names a person; the answers stay, under a new code name.
 
     Example: assay campaign forget news rater-3
     """
-    need_campaign()
     from assay.campaign.keys import read_keys, write_keys
 
     with opened_campaign(folder, write=True) as opened:
@@ -264,15 +237,13 @@ def forget(folder: Folder, rater: Rater, *, json: bool = False) -> None:
     keys = read_keys(folder)
     rest = {name: token for name, token in keys.raters.items() if name != rater}
     write_keys(folder, replace(keys, raters=rest))
-    if json:
-        print_json({"rater": code_name})
-    else:
-        say(f"what named {rater} is gone; the answers are kept, as of {code_name}")
+    said = f"what named {rater} is gone; the answers are kept, as of {code_name}"
+    tell({"rater": code_name}, json, said)
 
 
 @campaign.command("simulate")
 def simulate(
-    folder: Folder, *, raters: Text = None, careless: int = 0, leaving: int = 0, seed: Count = None,
+    folder: Path, *, raters: Text = None, careless: int = 0, leaving: int = 0, seed: Count = None,
     save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Rehearse: simulated raters work through a campaign that has no answers yet.
@@ -282,7 +253,6 @@ def simulate(
 
     Example: assay campaign simulate rehearsal --careless 3 --leaving 4
     """
-    need_campaign()
     from assay.campaign.keys import read_keys
     from assay.campaign.simulated.rehearsal import rehearse
     from assay.campaign.web.background import serving

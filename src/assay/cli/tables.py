@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal, cast
 
-from typer import Argument, Context, Exit
+from typer import Context, Exit
 
 from assay.cli import Reading, columns_for, deliver, names, only_for, pairs, score_range
 from assay.cli.options import File, Text
@@ -32,13 +32,11 @@ Blanks = Literal["drop", "best"]
 
 
 def check(
-    context: Context,
-    file: Annotated[Path, Argument(help="The file (or folder) to check.", metavar="FILE")],
-    *, kind: Text = None, format: Text = None, scores: File = None, columns: Text = None,
-    metrics: Text = None, exclude: Text = None, range: Text = None, only: Text = None,
-    lp: Text = None, human_scores: Text = None, system: Text = None, editor: Text = None,
-    weights: Text = None, blanks: Blanks = "drop", list_formats: Listing = False,
-    save: File = None, json: bool = False,
+    context: Context, file: Path, *, kind: Text = None, format: Text = None, scores: File = None,
+    columns: Text = None, metrics: Text = None, exclude: Text = None, range: Text = None,
+    only: Text = None, lp: Text = None, human_scores: Text = None, system: Text = None,
+    editor: Text = None, weights: Text = None, blanks: Blanks = "drop",
+    list_formats: Listing = False, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Check a file: every problem with its line, column and remedy.
 
@@ -113,12 +111,10 @@ def _guessed(
 
 
 def convert(
-    source: Annotated[Path, Argument(help="What to read.", metavar="SRC")],
-    target: Annotated[Path, Argument(help="What to write.", metavar="DST")],
-    *, origin: str, to: str, sample: File = None, columns: Text = None, exclude: Text = None,
-    lp: Text = None, human_scores: Text = None, system: Text = None, editor: Text = None,
-    weights: Text = None, blanks: Blanks = "drop", list_formats: Listing = False,
-    save: File = None, json: bool = False,
+    source: Path, target: Path, *, origin: str, to: str, sample: File = None, columns: Text = None,
+    exclude: Text = None, lp: Text = None, human_scores: Text = None, system: Text = None,
+    editor: Text = None, weights: Text = None, blanks: Blanks = "drop",
+    list_formats: Listing = False, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
     """Turn other tools' files into tables, and tables into other tools' files.
 

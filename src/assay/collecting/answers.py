@@ -130,7 +130,7 @@ def _with_earlier(
     was = older["score"]
     kept = int((newer["score"].is_null() & was.is_not_null()).sum())
     changed = int((newer["score"] != was).fill_null(False).sum())
-    said = [f"{plural(kept, 'score')} that it lacks kept"] if kept else []
+    said = [f"{plural(kept, 'score')} missing in it kept"] if kept else []
     said += [f"{plural(changed, 'score')} changed since"] if changed else []
     notes = [Note("earlier-sheet", f"{path} comes after {before}: {', '.join(said)}")]
     rows = newer.with_columns(
@@ -356,7 +356,9 @@ def _need_rows(
     owners = {code: rater for rater, part in keys.items() for code in part["code"]}
 
     def foreign(code: str) -> str:
-        who = f"of {owners[code]}'s sheet" if code in owners else "of no sheet of this key"
+        who = (
+            f"of {owners[code]}'s sheet" if code in owners else ("that is in no sheet of this key")
+        )
         return f"'{code}' is a row {who}; put the code back as it was, or delete the added row"
 
     findings.rows(~unrated & ~codes.is_in(list(texts)), "code", codes, foreign)
@@ -405,8 +407,8 @@ def _odd(
         notes.append(Note("other-order", text))
     elif _is_sorted(scores):
         raise InputError(
-            f"{path}: the scores run from {scores[0]:g} to {scores[-1]:g} without a step back,"
-            " while the rows stand as they were sent: the column score was sorted by itself; ask"
+            f"{path}: the scores rise from {scores[0]:g} to {scores[-1]:g} without exception,"
+            " while the rows stand as they were sent: the score column was sorted by itself; ask"
             " for the file as it was before"
         )
     if len(scores) >= MIN_SORTED and scores.n_unique() == 1:
@@ -431,6 +433,6 @@ def _absent(keys: Mapping[str, pl.DataFrame], given: Mapping[str, Path]) -> list
     alone = gone.join(here, on=place, how="anti", nulls_equal=True).height
     return [Note(
         "sheets-missing",
-        f"no sheet from {len(absent)} of {len(keys)} raters ({listed(absent)}), who alone had"
-        f" {alone:,} outputs",
+        f"no sheet from {len(absent)} of {len(keys)} raters ({listed(absent)}); {alone:,} outputs"
+        " were theirs alone",
     )]  # fmt: skip

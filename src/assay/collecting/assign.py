@@ -277,7 +277,7 @@ def _unlinked(people: Sequence[str], dealt: Sequence[Own], planned: bool) -> lis
     if not planned:
         if len(people) > 1:
             notes.append(Note(
-                "no-overlap", "no output has two raters: how far raters differ will not be known",
+                "no-overlap", "no output has two raters: how much raters differ will stay unknown",
             ))  # fmt: skip
         return notes
     groups: list[set[int]] = []

@@ -14,10 +14,9 @@ from assay.collecting.status import OpenPair
 from assay.effort.results import Effort
 from assay.estimation.monitor import Monitoring
 from assay.estimation.results import Estimates, RaterReport
-from assay.pay import UNPAID, Costs
 from assay.ranking.monitor import JudgmentsMonitoring
 from assay.ranking.rank import Ranking
-from assay.results import Note, Result, plain, signature
+from assay.results import UNPAID, Costs, Note, Result, plain, signature
 
 Answers = Literal["ratings", "judgments", "edits"]
 

@@ -9,8 +9,7 @@ from typing import Literal, TypeAlias
 
 import polars as pl
 
-from assay.pay import UNPAID, Costs
-from assay.results import Note, Result, signature
+from assay.results import UNPAID, Costs, Note, Result, signature
 
 Reason: TypeAlias = Literal["order", "overlap", "repeat"]
 """Why a rater has a task: it is theirs, it wants one rater more, or they have it once again."""

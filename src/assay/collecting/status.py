@@ -19,8 +19,8 @@ from assay.errors import InputError
 from assay.estimation.estimate import estimate, ratings_to_decide
 from assay.estimation.raters import rater_summaries
 from assay.estimation.results import Estimates, RaterSummary
-from assay.pay import UNPAID, Costs, pay_of
-from assay.results import Note, Result, has_note, plural, signature
+from assay.pay import pay_of
+from assay.results import UNPAID, Costs, Note, Result, has_note, plural, signature
 from assay.tables.tables import Ratings, Sample, TestSet, as_matrix
 
 State = Literal["new", "drawn", "sent", "begun", "complete"]
@@ -149,7 +149,7 @@ def project_status(
     >>> status.state, status.basis, status.waiting, status.pairs.decided + status.pairs.open
     ('complete', 'sample', 0, 3)
     """
-    paid = pay_of(pay)
+    paid = UNPAID if pay is None else pay_of(pay)
     here = None if ratings is None else ratings.placed_in(test_set)
     if sample is not None:
         sample = sample.placed_in(test_set)
@@ -358,7 +358,7 @@ def _known_raters(
     notes = []
     if not overlapping:
         who = "one rater has answered" if number == 1 else "no output has two raters"
-        text = f"{who}: how far raters differ is not known, so verdicts hold for these answers"
+        text = f"{who}, so how much raters differ is unknown and verdicts hold for these answers"
         notes.append(Note("no-overlap", text))
     notes += [
         Note("rater-stands-out", f"{item.rater} stands out: {'; '.join(item.reasons)}")
@@ -427,7 +427,7 @@ def _next(
     if estimates is not None and pairs.undecided and pairs.undecided[0].ratings is not None:
         first = pairs.undecided[0]
         lines.append(
-            f"to decide {first.left} and {first.right}, about"
+            f"to decide between {first.left} and {first.right}, about"
             f" {pay.counted(first.ratings or 0)}, with 80% probability"
         )
     elif estimates is not None and pairs.open:

@@ -9,7 +9,7 @@ from itertools import combinations
 
 import numpy as np
 import polars as pl
-from scipy import special
+import scipy  # its parts are loaded when first used: they are slow to load
 from threadpoolctl import threadpool_limits
 
 from assay.effort.model import (
@@ -51,6 +51,8 @@ from assay.tables.edits import Edits, as_edits
 from assay.tables.load import Source
 
 ZERO_TIME_SHARE = 0.1
+LIKELY_PACE = 0.05, 60.0
+"""Seconds a word: less than reading takes, more than thinking does, is another unit."""
 """From this share of segments with 0 s on, a warning is given."""
 LONG_TIME_SHARE = 0.25
 """From this share of all time in the longest 5 % of the segments on, a warning is given."""
@@ -268,7 +270,7 @@ def _difference(
     # What lies between editors loses its share of freedom as what lies within them does.
     share = 1.0 if model.document_degrees else model.without_degrees / model.degrees
     freedom = np.maximum(degrees * share, 1.0)
-    half = special.stdtrit(freedom, (1 + level) / 2) * model.without_stderr[:, *pair]
+    half = scipy.special.stdtrit(freedom, (1 + level) / 2) * model.without_stderr[:, *pair]
     turning = ~np.isnan(without) & ((np.abs(without) > half) != decided)
     # Where several editors turn the sign, nobody in particular does: it is just undetermined.
     reversing = without * value < 0
@@ -284,9 +286,16 @@ def _difference(
 
 
 def _time_warnings(frame: pl.DataFrame) -> list[Note]:
-    """Segments without time, and time that a few segments hold."""
+    """Segments without time, time that a few segments hold, and time in another unit."""
     seconds = frame["seconds"].drop_nulls().to_numpy()
     warnings = []
+    pace = seconds.sum() / max(float(frame.drop_nulls("seconds")["words"].sum()), 1.0)
+    if not LIKELY_PACE[0] <= pace <= LIKELY_PACE[1] and seconds.sum() > 0:
+        warnings.append(Note(
+            "time-unlikely",
+            f"1,000 words would take {1000 * pace / 3600:.2g} h, which nobody needs: are these"
+            " times in seconds? A column called Time (min), or ms, is read as such",
+        ))  # fmt: skip
     zero = int(np.sum(seconds == 0))
     if zero and zero >= ZERO_TIME_SHARE * seconds.size:
         warnings.append(Note(

@@ -92,8 +92,8 @@ def pair_files(
         elif able:
             these = " or ".join(other.shown for other in able[:3])
             faults.append(
-                f"{place.shown}: may come from {these}; lay it in a folder that is called as the"
-                " one before editing"
+                f"{place.shown}: may come from {these}; put it in a folder with the same name as"
+                " before editing"
             )
         else:
             faults.append(f"{place.shown}: no such file before editing")
@@ -231,10 +231,10 @@ def _unknown(
     """The question that the names leave."""
     free = [levels[name] for name in levels if name not in chosen.values()]
     shown = "; ".join(", ".join(dict.fromkeys(values)) for values in free[:3])
-    seen = f"; these names may be meant: {shown}" if free else ""
+    seen = f"; candidates: {shown}" if free else ""
     return InputError(
-        f"{pairs[0].after.path}: neither the files nor their folders say for sure which {role} each"
-        f" is from{seen}. Say what the path of an edited file is made of with `pattern`, such as"
+        f"{pairs[0].after.path}: neither the files nor their folders say for sure which {role}"
+        f" each is from{seen}. Describe the path of an edited file with `pattern`, such as"
         f" {{system}}/{{editor}}/{{doc}}, or name the one {role} of all with `{role}`"
     )
 

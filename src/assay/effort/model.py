@@ -20,8 +20,8 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
+import scipy  # its parts are loaded when first used: they are slow to load
 from numpy.typing import NDArray
-from scipy import linalg, special
 
 from assay.errors import InputError, OptionError, need_known
 from assay.results import Note, plural
@@ -101,8 +101,8 @@ def check_names(frame: pl.DataFrame, human: str | None) -> Names:
     both = frame.group_by("editor", "doc", maintain_order=True).agg(pl.col("system").n_unique())
     for row in both.filter(pl.col("system") > 1).iter_rows(named=True):
         raise InputError(
-            f"editor '{row['editor']}' edited document '{row['doc']}' from {row['system']} systems:"
-            " the second time is not like the first; keep one of them"
+            f"editor '{row['editor']}' edited document '{row['doc']}' from {row['system']}"
+            " systems: the second time differs from the first; keep one of them"
         )
     return names
 
@@ -400,7 +400,7 @@ def _unlinked(fixed: Floats, editor: Ints, cell: Ints, systems: int) -> Floats:
     within = _within(fixed, editor, cell)
     if not within[:, :systems].any():
         return np.zeros((fixed.shape[1], 0))
-    null = linalg.null_space(within, rcond=1e-9)
+    null = scipy.linalg.null_space(within, rcond=1e-9)
     level = np.zeros(fixed.shape[1])
     level[:systems] = 1.0
     rest = null - np.outer(level, level @ null) / systems
@@ -453,7 +453,7 @@ def t_p(estimate: float, stderr: float, degrees: float) -> float:
     """Two-sided p; 1 where there is no difference at all, not a number without a spread."""
     if not stderr > 0:
         return 1.0 if estimate == 0 else float("nan")
-    return float(2 * special.stdtr(degrees, -abs(estimate) / stderr))
+    return float(2 * scipy.special.stdtr(degrees, -abs(estimate) / stderr))
 
 
 def document_shares(

@@ -14,7 +14,7 @@ from typing import Literal
 
 import numpy as np
 import polars as pl
-from scipy import special
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.effort.model import EffortModel, Measured, Names, document_shares
 from assay.effort.randomisation import Chances
@@ -366,7 +366,7 @@ def _parity(
     value, error = model.contrast(weights)
     value -= np.log1p(margin) if log else 0.0
     degrees = model.contrast_degrees(weights)
-    p = float(special.stdtr(degrees, value / error)) if error > 0 else float("nan")
+    p = float(scipy.special.stdtr(degrees, value / error)) if error > 0 else float("nan")
     mean, human = model.means[number], model.means[base]
     if log:
         excess = float(np.expm1(mean - human))

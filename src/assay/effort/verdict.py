@@ -218,8 +218,9 @@ def next_steps(
     like = f"{what} with kits like these" if what == "editors" else f"{what} like these"
     spent = _spent(more, hours, rate, currency) if what == "editors" else ""
     return (
-        f"to decide {names} by {item.measure} ({p_value(item.p)}): about {more} more {like}{spent},"
-        f" {now + more} in all, find such a difference with {POWER:.0%} probability",
+        f"to decide between {names} by {item.measure} ({p_value(item.p)}): about {more} more"
+        f" {like}{spent}, {now + more} in all, find such a difference with {POWER:.0%}"
+        " probability",
     )
 
 
@@ -227,7 +228,7 @@ def _spent(editors: int, hours: float | None, rate: float | None, currency: str 
     """The hours and the money of so many editors, in brackets, where they are known."""
     if not hours:
         return ""
-    from assay.pay import money_text, time_text
+    from assay.results import money_text, time_text
 
     spent = time_text(60 * editors * hours)
     if rate is not None:

@@ -239,7 +239,7 @@ def _refuse_swapped(joined: Sequence[_Joined]) -> None:
     if signs[True] > signs[False]:
         raise InputError(
             f"the files before editing seem to be the edited ones: {signs[True]} segments are"
-            " confirmed there and the machine's in the others; exchange `before` and `after`"
+            " confirmed there and the machine's in the others; swap `before` and `after`"
         )
 
 

@@ -305,9 +305,9 @@ def _notes(
         notes.append(Note("metrics-unproven", text))
     elif worth < AS_MUCH and turned:
         text = (
-            f"in another order than by the ratings alone: {plural(turned, 'pair')}; the ratings"
-            " know more than the metrics by now, so take that as open, above all where systems were"
-            " tuned with such metrics"
+            f"{plural(turned, 'pair')} in another order than by the ratings alone; by now the"
+            " ratings know more than the metrics, so treat that as open, above all where systems"
+            " were tuned with such metrics"
         )
         notes.append(Note("ratings-know-more", text))
     return tuple(notes)

@@ -24,8 +24,8 @@ from assay.estimation.results import (
     scored,
 )
 from assay.estimation.study import Features, Study, make_study
-from assay.pay import Costs, pay_of
-from assay.results import Note, has_note, plural
+from assay.pay import pay_of
+from assay.results import UNPAID, Costs, Note, has_note, plural
 from assay.stats.intervals import (
     LEVEL,
     POWER,
@@ -121,7 +121,7 @@ def estimate(
     (1, True)
     """
     _check(test_set, by, compare, remove_severity, borrow)
-    paid = pay_of(pay)
+    paid = UNPAID if pay is None else pay_of(pay)
 
     excluded = [exclude_raters] if isinstance(exclude_raters, str) else list(exclude_raters)
     steps, severity = _changed(test_set, ratings, excluded, remove_severity)
@@ -356,8 +356,8 @@ def _order_notes(
     if turned:
         more = f" and {len(turned) - 3} more" if len(turned) > 3 else ""
         text = (
-            f"ranks come from the differences, on the segments rated for both systems, and here"
-            f" not in the order of the estimates: {', '.join(turned[:3])}{more}"
+            "ranks follow the differences on the segments rated for both systems, which here put"
+            f" systems in another order than the estimates: {', '.join(turned[:3])}{more}"
         )
         notes.append(Note("order-by-differences", text))
     return notes
@@ -406,8 +406,8 @@ def _systems(
 
 
 HALF_IS_RATED = (
-    "more than half of the test set would be needed, and from there on it takes second raters to"
-    " know the error; have a tenth of the tasks rated by a second rater"
+    "that takes more than half of the test set, and beyond half the error is unknown without"
+    " second raters; have a tenth of the tasks rated twice"
 )
 ROOT_N = ("t", "skew-t")
 """Intervals whose width goes with the standard error."""
@@ -537,8 +537,8 @@ def _more_texts(estimates: Estimates) -> tuple[str, ...]:
     widest = max(known, key=lambda item: item.high - item.low)
     half = (widest.high - widest.low) / 2
     return (
-        f"to halve the widest interval ({widest.system}, ±{half:.3g}): about four times as many"
-        f" {unit}, rated as these are",
+        f"to halve the widest interval ({widest.system}, ±{half:.3g}), rate about four times as"
+        f" many {unit}, rated as these are",
     )
 
 
@@ -582,7 +582,7 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
     spread = _precision(item, estimates)
     if item.difference == 0:
         return f"{names} are equal in these ratings"
-    goal = f"to decide {names} (nearest to a decision)"
+    goal = f"to decide between {names} (closest to a decision)"
     if spread is None:
         return (
             f"{goal}: everything is rated; only more raters for each task would make the"
@@ -601,8 +601,8 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
             f" difference is probably about {gap:.3g}"
         )
     return (
-        f"{goal}, rate another {_amount(needed - item.n, estimates)}: the true difference is"
-        f" probably about {gap:.3g}, and they find it with {POWER:.0%} probability"
+        f"{goal}, rate another {_amount(needed - item.n, estimates)}: they find the probable true"
+        f" difference, about {gap:.3g}, with {POWER:.0%} probability"
     )
 
 
@@ -630,8 +630,11 @@ def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
         if spread is not None and spread.reach < 1:
             return f"{goal}: {HALF_IS_RATED}"
         if 2 * item.severity_stderr > item.stderr:
-            return f"{goal}: more segments will not do it; more raters would, each for some of them"
+            return (
+                f"{goal}, have more raters, each for some of the segments; more segments will not"
+                " do it"
+            )
         more = "raters" if item.rater_stderr > 0 else "ratings"
-        return f"{goal}: more segments alone will not do it; more {more} for each would"
+        return f"{goal}, have more {more} for each segment; more segments alone will not do it"
     needed = spread.n_for_half_width(half / 2)
     return f"{goal}, rate another {_amount(max(needed - item.n, 1), estimates)}"

@@ -44,8 +44,8 @@ from assay.estimation.rated_order import (
 from assay.estimation.results import noted
 from assay.estimation.skipping import skipping_notes
 from assay.estimation.study import Study, make_study
-from assay.pay import UNPAID, Costs, pay_of
-from assay.results import Note, Result, percent, signature
+from assay.pay import pay_of
+from assay.results import UNPAID, Costs, Note, Result, percent, signature
 from assay.stats.intervals import LEVEL
 from assay.tables.tables import Ratings, Sample, TestSet
 
@@ -158,7 +158,7 @@ def monitor(
     (True, [2.45, 2.0])
     """
     _check(half_width, goal, per_output, guarantee, looks, before)
-    paid = pay_of(pay)
+    paid = UNPAID if pay is None else pay_of(pay)
     if isinstance(sample, Sample) and isinstance(test_set, TestSet):
         sample = sample.placed_in(test_set)  # once, for all that follows
     study = make_study(

@@ -9,8 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple
 import polars as pl
 
 from assay.estimation.composite import Composite, CompositeRecord
-from assay.pay import UNPAID, Costs
-from assay.results import Note, Result, signature
+from assay.results import UNPAID, Costs, Note, Result, signature
 from assay.stats.intervals import Interval
 from assay.tables.tables import Design
 

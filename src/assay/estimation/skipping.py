@@ -118,8 +118,8 @@ def skipping_notes(
         found += _by_metrics(test_set, here, skipped) + _by_document(test_set, here, skipped)
     if found:
         text = (
-            "warning: intervals and verdicts do not hold: the outputs without a rating are others"
-            " in kind than the rated ones"
+            "warning: intervals and verdicts do not hold: the outputs without a rating are"
+            " different in kind from the rated ones"
         )
         notes.insert(0, Note("intervals-do-not-hold", text))
     return notes + found

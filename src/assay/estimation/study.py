@@ -502,8 +502,8 @@ def _need_two_documents(test_set: TestSet, rated: Rated) -> None:
         held = len(np.unique(rated.document[~np.isnan(row)]))
         if held < 2:
             raise InputError(
-                f"all ratings of {system} are from {held} document, which says nothing about"
-                " others; rate at least two, or choose the target answers"
+                f"all ratings of {system} are from {held} document; rate at least two, or choose"
+                " the target answers"
             )
 
 
@@ -513,20 +513,21 @@ def _target_notes(study: Study) -> tuple[Note, ...]:
     if study.target == "raters" and overlap is not None:
         text = (
             f"intervals are for this test set and raters like these {overlap.raters}:"
-            f" {overlap.variance.tasks:,} tasks have two or more raters, which shows how much they"
-            " differ; a stricter pool moves all systems alike, so differences are surer than scores"
+            f" {overlap.variance.tasks:,} tasks have two or more raters, which shows how much"
+            " they differ; a stricter pool would move all systems alike, so differences are more"
+            " certain than scores"
         )
         said = [Note("for-raters", text)]
         found = overlap.severities.found if study.severity is None else study.severity.found
         if overlap.raters <= FEW_RATERS and found is not None and found.variance > 0:
             text = (
-                f"{overlap.raters} raters hardly tell how strict others would be, which makes the"
-                " intervals of scores wide; those of differences do not depend on it"
+                f"{overlap.raters} raters say little about how strict others would be, so"
+                " intervals of scores are wide; those of differences do not depend on it"
             )
             said.append(Note("few-raters", text))
         if overlap.taste is not None and overlap.taste.errors > CLEAR_TASTE:
             text = (
-                "raters prefer some systems in all their tasks, each their own (sd"
+                "raters have lasting preferences for particular systems (sd"
                 f" {overlap.taste.sd:.2g}): with other raters, differences may move by more than"
                 " their intervals say"
             )
@@ -558,8 +559,8 @@ def _texts_note(rated: Rated, documents: bool) -> Note:
     held = len(np.unique(rated.document[done])) if documents else int(done.sum())
     units = "documents" if documents else "segments"
     text = (
-        f"intervals are for new {units} like the {held:,} rated ones, as if these were drawn at"
-        " random from all of their kind"
+        f"intervals are for new {units} like the {held:,} rated ones, as if those were a random"
+        " draw of their kind"
     )
     if documents and held < FEW_DOCUMENTS:
         text += f"; fewer than {FEW_DOCUMENTS} documents: their spread is itself uncertain"

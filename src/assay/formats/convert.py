@@ -91,7 +91,7 @@ def check(
     name = source.source if isinstance(source, Raw) else name
     try:
         raw = _load(source, format, kind, options)
-        table = _read(
+        table = read_table(
             raw, kind, columns=columns, metrics=metrics, exclude=exclude, range=range,
             test_set=test_set, only=only,
         )  # fmt: skip
@@ -148,7 +148,7 @@ def convert(
     kind = _kind_between(origin, to)
     _refuse_unused(options, origin, to, kind)
     raw = _load(source, origin if origin in FORMATS else None, kind, options, checked=True)
-    table = _read(raw, kind, columns=columns, exclude=exclude)
+    table = read_table(raw, kind, columns=columns, exclude=exclude)
     frame = table.frame if sample is None else _only_sampled(table, sample)
     notes = list(table.notes)
     if kind != to and to in SCHEMAS:
@@ -205,12 +205,13 @@ def _load(
     return load_format(Path(source), format, kind, options, checked=checked)
 
 
-def _read(
+def read_table(
     source: Source | Raw, kind: str, *, columns: Columns | None = None,
     metrics: Sequence[str] | None = None, exclude: Sequence[str] = (),
     range: tuple[float, float] | None = None, test_set: TestSet | None = None,
     only: Only | None = None,
 ) -> CheckedTable:  # fmt: skip
+    """A table of this kind, checked; options that it has no use for do not count."""
     readers: dict[str, Callable[[], CheckedTable]] = {
         "scores": lambda: read_scores(
             source, columns=columns, metrics=metrics, exclude=exclude, only=only

@@ -145,16 +145,11 @@ def _memory(path: Path) -> Version:
             fault = f"expected {source} and one other language, found {', '.join(texts) or 'none'}"
             raise refuse(path, f"{fault}; export one language pair", line=line_of(unit))
         target = other[0]
-        said, written = (_seg(texts[name]) for name in (source, target))
+        said, written = (text_in(texts[name], "seg") or "" for name in (source, target))
         who = texts[target].get("changeid") or texts[target].get("creationid")
         name = unit.get("tuid") or str(number)
         found.append(VersionSegment(name, said, written, line_of(unit), editor=who))
     return Version(path, tuple(found), (source, target))
-
-
-def _seg(variant: Element) -> str:
-    inner = child(variant, "seg")
-    return "" if inner is None else flat_text(inner, CODE)
 
 
 def _table(path: Path, role: Literal["before", "after"], columns: Mapping[str, str]) -> Version:

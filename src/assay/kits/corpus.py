@@ -94,7 +94,7 @@ def need_spaces(texts: Sequence[CorpusText]) -> None:
             raise refuse(
                 text.doc,
                 f"has {signs} characters in {len(tokens)} words: its language is written without"
-                " spaces, and words cannot be counted; set spaces between the words first (jieba,"
+                " spaces, so words cannot be counted; insert spaces between words first (jieba,"
                 " MeCab or PyThaiNLP do that)",
             )
 
@@ -112,8 +112,8 @@ def notes_on_twins(texts: Sequence[CorpusText]) -> list[Note]:
         if text.paragraphs in known:
             notes.append(Note(
                 "same-text",
-                f"{known[text.paragraphs]} and {text.doc} are the same text; each of its pieces"
-                " is there twice, and the two are perfectly alike",
+                f"{known[text.paragraphs]} and {text.doc} are the same text; so every piece"
+                " occurs twice",
             ))  # fmt: skip
         known.setdefault(text.paragraphs, text.doc)
     return notes

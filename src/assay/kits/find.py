@@ -221,7 +221,7 @@ def _scaled(pieces: Pieces) -> tuple[NDArray[np.float64], list[Note]]:
     low, spread = pieces.features.min(axis=0), np.ptp(pieces.features, axis=0)
     constant = [name for name, width in zip(pieces.names, spread, strict=True) if width == 0]
     points = (pieces.features - low) / np.where(spread == 0, 1.0, spread)
-    text = f"features that are the same in all pieces and do not count: {', '.join(constant)}"
+    text = f"features that are equal in all pieces and so ignored: {', '.join(constant)}"
     return points, [Note("constant-features", text)] if constant else []
 
 

@@ -10,13 +10,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 
 from assay.errors import OptionError, need_count, need_level, need_positive, need_share, need_whole
-from assay.pay import UNPAID, Costs, parse_amount, pay_of
+from assay.pay import parse_amount, pay_of, ratings_for
 from assay.planning.pilot import read_pilot
 from assay.planning.plan import Plan
 from assay.planning.spending import opinions_of, segments_for
 from assay.planning.spread import Spread
 from assay.planning.typical import raters_beside, typical_spread
-from assay.results import Note, plural, signature
+from assay.results import UNPAID, Costs, Note, plural, signature
 from assay.stats.intervals import LEVEL, POWER, detectable_shift, smallest
 from assay.tables.tables import Ratings, TestSet
 
@@ -134,7 +134,7 @@ def plan_campaign(
             "write it as in '15000 ratings', or say how many segments there are",
         )  # fmt: skip
     spreads = _spreads(pilot, protocol, scale, segments, level)
-    paid = pay_of(pay).timed(spreads.seconds)
+    paid = (UNPAID if pay is None else pay_of(pay)).timed(spreads.seconds)
     campaign = _Campaign(systems, known, per_output, overlap, power, spreads, paid)
     main, wanted = _planned(campaign, goal, budget, half_width, decide)
     choices = [campaign.choice("plan", main, overlap)] if main else []
@@ -181,8 +181,8 @@ def _shared(overlap: float, per_output: int, raters: int | None) -> tuple[float,
     if per_output > 1 or not overlap:
         return 0.0, []
     text = (
-        "with one rater nothing tells how far raters differ: what is found holds for this rater,"
-        " and other raters may say otherwise; a second one for 10% of the tasks would tell"
+        "one rater cannot show how much raters differ: results hold for this rater, and others"
+        " may disagree; a second rater for 10% of the tasks would show it"
     )
     return 0.0, [Note("no-overlap", text)]
 
@@ -227,8 +227,8 @@ def _spreads(
         if known.raters is None:
             notes.append(Note(
                 "raters-typical",
-                "no output of the pilot is rated twice, so what raters differ by is taken from"
-                " published campaigns",
+                "no output of the pilot is rated twice, so differences between raters are taken"
+                " from published campaigns",
             ))  # fmt: skip
     return _Spreads(
         found[0], found[1] if several else None, seconds, tuple(dict.fromkeys(notes)),
@@ -361,4 +361,4 @@ def _ratings(campaign: _Campaign, budget: str) -> float:
                 "give fewer, or ratings, as in '15000 ratings'",
             )  # fmt: skip
         return round(n) * campaign.each(campaign.overlap)
-    return campaign.pay.ratings(parse_amount(budget))
+    return ratings_for(campaign.pay, parse_amount(budget))

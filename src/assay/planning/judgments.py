@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from assay.errors import InputError, OptionError, need_positive, need_share
-from assay.pay import UNPAID, Costs, parse_amount, pay_of
+from assay.pay import parse_amount, pay_of, ratings_for
 from assay.planning.model import (
     MOST_JUDGMENTS,
     TESTS,
@@ -19,7 +19,7 @@ from assay.planning.model import (
     votes,
 )
 from assay.planning.plan import Plan
-from assay.results import Note, signature
+from assay.results import UNPAID, Costs, Note, signature
 from assay.stats.intervals import LEVEL, POWER
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
@@ -139,7 +139,7 @@ def plan_judgments(
     """
     goal, target = _goal(significant, clusters, range_size)
     test = _check(goal, test, level, sigma)
-    paid = pay_of(pay)
+    paid = UNPAID if pay is None else pay_of(pay)
     if sides not in (1, 2):
         raise OptionError("sides", sides, "is not known", "choose from 1, 2")
     model, known = make_model(systems, sigma, pilot, per_set, round((1 - level) / sides, 12))
@@ -188,7 +188,7 @@ def _bought(spend: str | None, pay: Costs, model: JudgmentsModel) -> int | None:
     if spend is None:
         return None
     amount = parse_amount(spend, argument="spend", one="judgment")
-    bought = int(pay.ratings(amount, argument="spend") + 1e-9)
+    bought = int(ratings_for(pay, amount, argument="spend") + 1e-9)
     if bought < model.per_screen:
         fault = f"buys {bought} judgments, and a screen has {model.per_screen}"
         raise OptionError("spend", spend, fault, "give enough for a screen or more")

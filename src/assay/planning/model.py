@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.errors import InputError, need_whole
 from assay.ranking.calibration import simulated_tables
@@ -232,7 +232,7 @@ def _ranges(
     k = model.per_set
     wins = win_counts(mu, [sets], rng, sigma=model.sigma, per_set=k)[:, 0]
     z = pooled_counts(np.maximum(wins, 1e-9)).z / np.sqrt(set_effect(k))
-    pooled = rank_ranges(special.ndtr(-z) <= model.alpha)
+    pooled = rank_ranges(scipy.special.ndtr(-z) <= model.alpha)
     resampled = pooled  # with few screens of a system, ranges come from tests
     if sets * k >= MIN_BLOCKS * model.systems:
         table, _ = simulated_tables(model.systems, sets, model.sigma, k, len(mu), rng)

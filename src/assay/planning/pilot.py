@@ -6,7 +6,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.errors import InputError, OptionError
 from assay.estimation.kernels import Overlap, find_overlap
@@ -282,8 +282,8 @@ def _spread(
     kurtosis = max(0.0, float(np.mean(y**4) / np.mean(y**2) ** 2) - 3)
     freedom = 2 / (kurtosis / n + 2 / max(n - 1, 1))
     tail = (1 - level) / 2
-    low = np.sqrt(freedom * variance / special.chdtri(freedom, tail))
-    high = np.sqrt(freedom * variance / special.chdtri(freedom, 1 - tail))
+    low = np.sqrt(freedom * variance / scipy.special.chdtri(freedom, tail))
+    high = np.sqrt(freedom * variance / scipy.special.chdtri(freedom, 1 - tail))
     return float(np.sqrt(variance)), float(low), float(high), float(freedom)
 
 

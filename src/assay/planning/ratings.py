@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from typing import Any, Literal, NamedTuple
 
 from assay.errors import InputError, OptionError, need_positive, need_share, need_whole
-from assay.pay import Costs, parse_amount, pay_of
+from assay.pay import parse_amount, pay_of, ratings_for
 from assay.planning.pilot import Pilot, PilotOrder, read_pilot
 from assay.planning.results import PAIR, ComparisonPlan, PlanPoint, RatingsPlan, Widest
 from assay.planning.spending import LITTLE, segments_for, share_out
 from assay.planning.spread import Spread
-from assay.results import Note, plural
+from assay.results import UNPAID, Costs, Note, plural
 from assay.stats.intervals import LEVEL, POWER, expected_stability
 from assay.tables.tables import Ratings, TestSet
 
@@ -173,7 +173,7 @@ def _assume(
         ("design_effect", design_effect, "1 (a simple random sample) or 1.5"),
     ):
         need_positive(name, value, example)
-    paid = pay_of(pay)
+    paid = UNPAID if pay is None else pay_of(pay)
     if pilot is not None:
         known = read_pilot(pilot, level, differences=argument == "difference_sd")
         return _from_pilot(known, sd, population, correlation, features, level, design_effect, paid)
@@ -242,7 +242,7 @@ def _common(
         widest = Widest(name, sd, goal.needed(base._replace(sd=sd)))
     paid = None
     if spend is not None:
-        paid = pay.ratings(parse_amount(spend, argument="spend"), argument="spend")
+        paid = ratings_for(pay, parse_amount(spend, argument="spend"), argument="spend")
     shared_out = paid or ratings or USUAL_SHARE * base.population * systems
     return {
         "needed": needed, "level": base.level, "source": given.source,
@@ -295,7 +295,7 @@ def _remarks(
         text = f"out of reach: if everything is rated, {goal.best(base)}"
         if base.raters is not None:
             more = base.rated_by(base.opinions + 1)
-            text += f"; with one rater more per output {goal.best(more)}"
+            text += f"; with one more rater per output {goal.best(more)}"
         notes.append(Note("out-of-reach", text))
     return notes
 
@@ -306,7 +306,7 @@ def _unknown_raters(needed: int | None, population: int, systems: int) -> Note:
     twice = max(1, round(LITTLE * n))
     return Note(
         "raters-unknown",
-        "what raters differ by is not known, as no output is rated twice: beyond one half of the"
+        "how much raters differ is unknown, as no output is rated twice, so beyond half of the"
         f" test set more ratings promise nothing; a second opinion on {LITTLE:.0%} of"
         f" {plural(n, 'segment')} ({which}), {plural(twice * systems, 'rating')} more, would make"
         " it known",

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from assay.pay import UNPAID, Costs
 from assay.planning.plan import Plan
 from assay.planning.spending import Split
 from assay.planning.spread import RaterPart
-from assay.results import signature
+from assay.results import UNPAID, Costs, signature
 
 PAIR = 2
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from assay.pay import Costs
 from assay.planning.spread import Spread
+from assay.results import Costs
 
 OVERLAPS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Second opinions to compare, as a share of the outputs rated; 2 are two more on each."""

@@ -68,8 +68,7 @@ def typical_spread(protocol: str, scale: tuple[float, float] | None = None) -> T
     pair = PAIR * sd
     note = Note(
         "typical-spread",
-        f"no pilot: ratings are taken to vary as in published campaigns ({where}): sd {sd:.3g}, of"
-        f" differences {pair:.3g}. Your texts and raters may differ by half as much again; plan"
-        " again once some are rated",
+        f"no pilot: sd {sd:.3g} (differences: {pair:.3g}) is taken from published campaigns"
+        f" ({where}). Yours may be half as large again; plan again once some segments are rated",
     )
     return TypicalSpread(sd, pair, raters_beside(sd), raters_beside(pair), note)

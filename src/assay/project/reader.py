@@ -70,7 +70,7 @@ def parse_settings(text: str, source: str = "assay.toml") -> Settings:
     except tomllib.TOMLDecodeError as error:
         raise TableError(source, [_not_toml(str(error))]) from None
     except RecursionError:
-        raise TableError(source, [SettingProblem("has too many brackets in each other")]) from None
+        raise TableError(source, [SettingProblem("nests brackets too deep")]) from None
     reading = _Reading(text)
     settings = reading.table(Settings, said, "")
     if not reading.problems:

@@ -10,8 +10,7 @@ from assay.project.settings import Settings
 
 SCALES = ("da", "sqm", "xsts", "scale")
 MARKED = ("esa", "mqm")
-COMPARED = ("pairwise", "ranking")
-"""The protocols whose answers are ratings alone, marked errors, and preferences."""
+"""The protocols whose answers are ratings alone, and those with marked errors."""
 
 PRESETS = {"da": (0.0, 100.0), "sqm": (0.0, 6.0), "xsts": (1.0, 5.0), "esa": (0.0, 100.0)}
 """The usual range of a protocol's scores."""

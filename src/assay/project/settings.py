@@ -145,6 +145,16 @@ class Checks:
 
 
 @dataclass(frozen=True, slots=True)
+class Forms:
+    """Questions to the raters about themselves and the work."""
+
+    before: FileName | None = None
+    """A table of questions to begin with: ``question``, ``answers`` (``yes|no``), ``optional``."""
+    after: FileName | None = None
+    """A table of questions to end with."""
+
+
+@dataclass(frozen=True, slots=True)
 class Stop:
     """When enough has been rated; chosen beforehand."""
 
@@ -254,6 +264,8 @@ class Settings:
     """Who rates."""
     checks: Checks = Checks()
     """How attention is watched, and how raters are taught."""
+    forms: Forms = Forms()
+    """Questions to the raters about themselves and the work."""
     stop: Stop = Stop()
     """When enough has been rated."""
     pay: Pay = Pay()

@@ -11,15 +11,14 @@ import polars as pl
 
 from assay.errors import InputError
 from assay.formats.catalogue import FORMATS, Options, find_format, load_format
+from assay.formats.convert import read_table
 from assay.formats.text_folder import find_texts, is_text_folder, languages_of
 from assay.results import plural
 from assay.tables.answers import as_guessed, join_ratings
-from assay.tables.edits import read_edits
 from assay.tables.guess import Guess
-from assay.tables.judgments import read_judgments
 from assay.tables.layout import joined, labels_of, rows_alone
 from assay.tables.load import FILE_TYPES, CheckedTable, Only, Raw, column_names, load, refuse
-from assay.tables.tables import Ratings, TestSet, read_errors, read_ratings, read_scores
+from assay.tables.tables import Ratings, TestSet
 
 LESS_IS_BETTER = re.compile(r"(.*[-_ ])?(h?ter|wer|cer|metric-?x.*|perplexity|ppl)", re.IGNORECASE)
 """Names of metrics that count errors."""
@@ -218,23 +217,15 @@ def _typed(
     kind: str, raw: Raw, columns: Mapping[str, str], choices: Choices, scores: TestSet | None,
     metrics: Sequence[str] | None = None,
 ) -> CheckedTable:  # fmt: skip
-    only = choices.only
-    if kind == "scores":
-        table = read_scores(
-            raw, columns=columns, metrics=metrics, exclude=choices.exclude, only=only
-        )
-        return _with_directions(table, choices.lower_metrics)
-    readers: Mapping[str, Callable[[], CheckedTable]] = {
-        "ratings": lambda: read_ratings(raw, scores, columns=columns, only=only),
-        "judgments": lambda: read_judgments(
-            raw, columns=columns, exclude=choices.exclude, only=only
-        ),
-        "edits": lambda: read_edits(raw, columns=columns, only=only),
-        "errors": lambda: read_errors(raw, scores, columns=columns, only=only),
-    }
-    if kind not in readers:
+    if kind == "sample":
         raise InputError(f"{raw.source} is a table of {kind}; a project begins with scores")
-    return readers[kind]()
+    table = read_table(
+        raw, kind, columns=columns, metrics=metrics, exclude=choices.exclude, test_set=scores,
+        only=choices.only,
+    )  # fmt: skip
+    if isinstance(table, TestSet):
+        table = _with_directions(table, choices.lower_metrics)
+    return table
 
 
 def _with_directions(table: TestSet, said: Sequence[str] | None) -> TestSet:

@@ -7,6 +7,7 @@ import re
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 from typing import Any
 
 from assay.errors import InputError
@@ -158,7 +159,7 @@ def _replaced(text: str, said: Mapping[str, Any], keys: tuple[str, ...], value: 
     for entry in entries:  # a table written in one line, or a text in its place
         above = len(entry.path)
         if entry.path == keys[:above] and not entry.header:
-            inner = _at(said, entry.path)
+            inner = reduce(lambda table, key: table[key], entry.path, said)
             table = _changed(inner if isinstance(inner, dict) else {}, keys[above:], value)
             return text[: entry.start] + written(table) + text[entry.end :]
     place = _end_of_table(text, entries, keys[:-1])
@@ -170,12 +171,6 @@ def _replaced(text: str, said: Mapping[str, Any], keys: tuple[str, ...], value: 
     if place and not text[:place].endswith("\n"):
         line = f"\n{line}"
     return text[:place] + line + text[place:]
-
-
-def _at(said: Any, keys: tuple[str, ...]) -> Any:
-    for key in keys:
-        said = said[key]
-    return said
 
 
 def _end_of_table(text: str, entries: list[_Entry], above: tuple[str, ...]) -> int | None:

@@ -7,9 +7,9 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 import numpy as np
-from scipy import special
+import scipy  # its parts are loaded when first used: they are slow to load
 
-from assay.pay import UNPAID, Costs
+from assay.results import UNPAID, Costs
 from assay.stats.intervals import POWER, chance_to_decide, shrunk_gap, smallest
 
 if TYPE_CHECKING:
@@ -37,16 +37,16 @@ def next_steps(
     at = place[item.left], place[item.right]
     gap, sd = shrunk_z(z)
     needed = _needed(number, float(z[at]), float(gap[at]), float(sd[at]), alpha)
-    closest = f"{item.left} and {item.right} (nearest to a decision)"
+    closest = f"{item.left} and {item.right} (closest to a decision)"
     if needed is None:
         return (
-            f"to decide {closest}: no number of {kind} in sight is likely to; the true difference"
-            " is probably smaller than it looks, if there is one",
+            f"to decide between {closest}: no realistic number of {kind} will; the true"
+            " difference, if any, is probably smaller than it looks",
         )
     return (
-        f"to decide {closest}: about {pay.counted(needed - number, f'more {kind}')} of all systems,"
-        f" shared out as these {number:,}, do it with {POWER:.0%} probability, allowing for a true"
-        " difference that is smaller than it looks",
+        f"to decide between {closest}: about {pay.counted(needed - number, f'more {kind}')} of"
+        f" all systems, divided as these {number:,}, do it with {POWER:.0%} probability; this"
+        " allows for a true difference smaller than it looks",
     )
 
 
@@ -56,7 +56,7 @@ def signed_z(p: np.ndarray) -> np.ndarray:
     >>> signed_z(np.array([[0.5, 0.0228], [0.9772, 0.5]])).round(1).tolist()
     [[0.0, 2.0], [-2.0, 0.0]]
     """
-    ahead = special.ndtri(np.clip(p, 1e-300, 1 - 1e-16))
+    ahead = scipy.special.ndtri(np.clip(p, 1e-300, 1 - 1e-16))
     return np.asarray((ahead.T - ahead) / 2)
 
 

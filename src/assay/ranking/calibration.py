@@ -10,7 +10,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import special
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.errors import OptionError
 from assay.ranking.counts import check_per_set
@@ -128,7 +128,7 @@ def simulated_tables(
         root = vectors * np.sqrt(np.maximum(values, 0.0))
         if sets > shown:
             gaps = (mu[run][:, None] - mu[run]) / (sigma * np.sqrt(2))
-            expected = (special.ndtr(gaps).sum(axis=1) - 0.5) / (n - 1)
+            expected = (scipy.special.ndtr(gaps).sum(axis=1) - 0.5) / (n - 1)
             score = expected + root @ rng.standard_normal(n)
         drawn = score + rng.standard_normal((RESAMPLES, n)) @ root.T
         order = np.argsort(-drawn, axis=1)

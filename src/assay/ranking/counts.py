@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 import polars as pl
-from scipy.sparse.csgraph import connected_components
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.errors import InputError, OptionError
 from assay.results import Note
@@ -338,7 +338,7 @@ def check_counts(
         text = (
             f"half the pairs have fewer than {MIN_JUDGMENTS_OF_PAIR} judgments; the expected win"
             " gives them the same weight as the others, which makes it rough; the pooled test and"
-            " bradley-terry decide more"
+            " bradley-terry are better here"
         )
         notes.append(Note("few-judgments-per-pair", text))
     tied = int(np.triu(counts.ties).sum())
@@ -367,7 +367,7 @@ def _need_wins(counts: Counts, counted: np.ndarray, number: int, method: str) ->
 
 def need_connected(systems: tuple[str, ...], met: np.ndarray) -> None:
     """Refuse groups of systems that no chain of comparisons connects."""
-    total, group = connected_components(met, directed=False)
+    total, group = scipy.sparse.csgraph.connected_components(met, directed=False)
     if total == 1:
         return
     members = [np.flatnonzero(group == k).tolist() for k in range(total)]

@@ -12,7 +12,7 @@ from itertools import combinations
 from typing import NamedTuple
 
 import numpy as np
-from scipy.sparse.csgraph import connected_components
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.errors import ConvergenceError, InputError, need_known
 from assay.ranking.counts import effective_wins, listed
@@ -53,7 +53,9 @@ def check_method(method: str, systems: tuple[str, ...], wins: np.ndarray) -> lis
 
 def _need_finite(systems: tuple[str, ...], wins: np.ndarray) -> None:
     """Refuse groups that never lost to the others, or never won: a strength without a maximum."""
-    count, group = connected_components(wins > 0, directed=True, connection="strong")
+    count, group = scipy.sparse.csgraph.connected_components(
+        wins > 0, directed=True, connection="strong"
+    )
     if count == 1:
         return
     found = []
@@ -293,7 +295,9 @@ def _free_orders(costs: np.ndarray, likes: np.ndarray) -> tuple[np.ndarray, np.n
 
 def _circles(cost: np.ndarray) -> tuple[int, np.ndarray]:
     """Systems that beat each other in a circle; between circles an order costs nothing."""
-    count, circle = connected_components(cost > 0, directed=True, connection="strong")
+    count, circle = scipy.sparse.csgraph.connected_components(
+        cost > 0, directed=True, connection="strong"
+    )
     return int(count), np.asarray(circle)
 
 

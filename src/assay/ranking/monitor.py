@@ -16,10 +16,10 @@ import numpy as np
 import polars as pl
 
 from assay.errors import need_level
-from assay.pay import UNPAID, Costs, pay_of
+from assay.pay import pay_of
 from assay.ranking.counts import all_systems, block_numbers, first_judgments
 from assay.ranking.counts import count as count_judgments
-from assay.results import Note, Result, signature
+from assay.results import UNPAID, Costs, Note, Result, signature
 from assay.stats.betting import coin_evidence, coin_interval
 from assay.stats.intervals import LEVEL
 from assay.tables.judgments import Judgments
@@ -119,7 +119,7 @@ def monitor_judgments(
     return JudgmentsMonitoring(
         stop=decided == number, systems=names, best=_best(names, pairs), pairs=pairs,
         decided=decided, judgments=len(judgments), level=level, family=family, needed=needed,
-        pay=pay_of(pay), notes=(*notes, *_same_segment(judgments)),
+        pay=UNPAID if pay is None else pay_of(pay), notes=(*notes, *_same_segment(judgments)),
     )  # fmt: skip
 
 
@@ -172,7 +172,7 @@ def _same_segment(judgments: Judgments) -> list[Note]:
     if not again:
         return []
     text = (
-        f"{again:,} of {frame.height:,} judgments are of a pair and a segment judged before: the"
+        f"{again:,} of {frame.height:,} judgments repeat a pair on a segment judged before:"
         " verdicts are for these segments, and hold if every screen drew its segment at random"
     )
     return [Note("segments-judged-again", text)]

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-from scipy import linalg, sparse, special
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.ranking.counts import (
     Counts,
@@ -131,7 +131,7 @@ def sign_test(wins: np.ndarray) -> np.ndarray:
     wins = np.asarray(wins, dtype=float)
     lost = np.swapaxes(wins, -1, -2)
     # P(X >= w) = I_{1/2}(w, n - w + 1), the regularised incomplete beta function.
-    p = special.betainc(np.maximum(wins, 1), lost + 1, 0.5)
+    p = scipy.special.betainc(np.maximum(wins, 1), lost + 1, 0.5)
     return np.asarray(np.where(wins > 0, p, 1.0))
 
 
@@ -190,7 +190,7 @@ def pooled_test(
     if many == 1 and blocks * systems > MAX_DENSE:
         where = np.concatenate([b[0], b[0]]), np.concatenate([i[0], j[0]])
         values = np.concatenate([residual[0], -residual[0]])
-        sums = sparse.csr_array((values, where), shape=(blocks, systems))
+        sums = scipy.sparse.csr_array((values, where), shape=(blocks, systems))
         meat = np.asarray((sums.T @ sums).toarray())[None]
     else:
         start = (run * blocks + b) * systems
@@ -227,9 +227,9 @@ def fit_check(
     free = len(cells) - np.linalg.matrix_rank(laplacian, hermitian=True)
     if not 0 < free < len(blocks) - 1:
         return None
-    parts = sparse.csr_array((y - gap[pair], (block, pair)), shape=(len(blocks), len(cells)))
+    parts = scipy.sparse.csr_array((y - gap[pair], (block, pair)), shape=(len(blocks), len(cells)))
     clear = np.eye(len(cells)) - games[:, None] * (incidence @ inverse @ incidence.T)
-    basis = linalg.null_space(incidence.T)
+    basis = scipy.linalg.null_space(incidence.T)
     cross = (parts.T @ parts).toarray()
     total = np.asarray(parts.sum(axis=0)).ravel()
     variance = clear @ cross @ clear.T - np.outer(total, total) / len(blocks)
@@ -243,7 +243,7 @@ def fit_check(
     mean = np.bincount(pair, y) / games
     chance = np.diagonal(variance) / games**2
     misfit = np.sqrt(max(0.0, float(((mean - gap) ** 2 - chance).mean()))) / 2
-    p = float(special.fdtrc(free, len(blocks) - free, f))
+    p = float(scipy.special.fdtrc(free, len(blocks) - free, f))
     observed, expected = np.full((2, systems, systems), np.nan)
     for table, value in ((observed, mean), (expected, gap)):
         table[i, j], table[j, i] = 0.5 + value / 2, 0.5 - value / 2
@@ -259,8 +259,8 @@ def _wrap(
     stderr = gap_stderr(inverse @ meat @ inverse * (blocks / np.maximum(blocks - 1, 1)))
     z = z_scores(strength, stderr)
     p = (
-        special.ndtr(-z) if degrees is None
-        else special.stdtr(np.maximum(degrees, 1)[..., None, None], -z)
+        scipy.special.ndtr(-z) if degrees is None
+        else scipy.special.stdtr(np.maximum(degrees, 1)[..., None, None], -z)
     )  # fmt: skip
     return Pooled(strength, stderr, z, np.asarray(p))
 

@@ -15,8 +15,8 @@ from collections.abc import Callable
 from functools import lru_cache, partial
 
 import numpy as np
+import scipy  # its parts are loaded when first used: they are slow to load
 from numpy.typing import NDArray
-from scipy import special
 
 from assay.ranking.strengths import Strengths
 
@@ -57,8 +57,8 @@ def sign_share_exact(
     N = np.arange(first, min(whole, int(mean + MAX_SDS * sd) + 2) + 1)
     x = _critical_table(level)[N] if N[-1] < MAX_TABLED else critical_wins(N, level)
     p, weight = _win_probabilities(sigma)
-    beats = special.betainc(x, np.maximum(N - x + 1, 1e-9), p[:, None])
-    loses = special.betainc(x, np.maximum(N - x + 1, 1e-9), 1 - p[:, None])
+    beats = scipy.special.betainc(x, np.maximum(N - x + 1, 1e-9), p[:, None])
+    loses = scipy.special.betainc(x, np.maximum(N - x + 1, 1e-9), 1 - p[:, None])
     rejects = np.where(x <= N, beats + loses, 0.0)
     return float(weight @ (rejects @ _binomial(N, whole, c)))
 
@@ -90,10 +90,10 @@ def _normal_share(
     N = np.maximum(mean + sd * t, 1e-9)
     p, weight = _win_probabilities(sigma)
     lead = N * (p[:, None] - 0.5)
-    bar = -special.ndtri(level) * np.sqrt(N) / 2 + 0.5
+    bar = -scipy.special.ndtri(level) * np.sqrt(N) / 2 + 0.5
     # Where the better system always wins, there is no noise to divide by.
     noise = np.sqrt(N * np.maximum(p * (1 - p), 1e-30)[:, None])
-    rejects = special.ndtr((lead - bar) / noise) + special.ndtr((-lead - bar) / noise)
+    rejects = scipy.special.ndtr((lead - bar) / noise) + scipy.special.ndtr((-lead - bar) / noise)
     return float(weight @ (rejects @ spread))
 
 
@@ -119,8 +119,10 @@ def pooled_share(
     shift = (n - 2) * spread / n**2
     stderr = np.sqrt(2 * m * v * (k / n + c / (k - 1))) / (m * c * n)
     width = np.sqrt(stderr**2 + shift)
-    bar = -special.ndtri(level) * stderr
-    rejects = special.ndtr((signal - bar) / width) + special.ndtr((-signal - bar) / width)
+    bar = -scipy.special.ndtri(level) * stderr
+    rejects = scipy.special.ndtr((signal - bar) / width) + scipy.special.ndtr(
+        (-signal - bar) / width
+    )
     return float(np.sum(weight * rejects))
 
 
@@ -174,7 +176,7 @@ def critical_wins(N: NDArray[np.int64], level: float = 0.05) -> NDArray[np.int64
     [5, 5, 9, 59]
     """
     N = np.asarray(N)
-    x = np.floor(N / 2 - special.ndtri(level) * np.sqrt(N) / 2).astype(np.int64)
+    x = np.floor(N / 2 - scipy.special.ndtri(level) * np.sqrt(N) / 2).astype(np.int64)
     # The normal value is at most two off; walk to the exact one.
     for _ in range(6):
         x = np.where(_tail(x, N) > level, x + 1, x)
@@ -191,7 +193,7 @@ def _critical_table(level: float) -> NDArray[np.int64]:
 def _tail(x: NDArray[np.int64], N: NDArray[np.int64]) -> Floats:
     """P(X >= x) of N tosses of a fair coin."""
     inside = (x >= 1) & (x <= N)
-    tail = special.betainc(np.where(inside, x, 1), np.where(inside, N - x + 1, 1), 0.5)
+    tail = scipy.special.betainc(np.where(inside, x, 1), np.where(inside, N - x + 1, 1), 0.5)
     return np.asarray(np.where(inside, tail, np.where(x > N, 0.0, 1.0)))
 
 
@@ -203,7 +205,11 @@ def _sets(n: int, judgments: float, k: int) -> tuple[float, float]:
 def _binomial(N: NDArray[np.int64], m: int, c: float) -> Floats:
     if c >= 1:
         return np.asarray(np.equal(N, m), dtype=float)
-    ways = special.gammaln(m + 1) - special.gammaln(N + 1) - special.gammaln(m - N + 1)
+    ways = (
+        scipy.special.gammaln(m + 1)
+        - scipy.special.gammaln(N + 1)
+        - scipy.special.gammaln(m - N + 1)
+    )
     return np.asarray(np.exp(ways + N * np.log(c) + (m - N) * np.log1p(-c)))
 
 
@@ -214,12 +220,12 @@ def _win_probabilities(sigma: Noise) -> tuple[Floats, Floats]:
     u, w = _legendre()
     # Gaps as cubes: with very many judgments all that is open happens at tiny gaps.
     t = u**3
-    return special.ndtr(SCALE * t / (sigma * np.sqrt(2))), 2 * (1 - t) * 3 * u**2 * w
+    return scipy.special.ndtr(SCALE * t / (sigma * np.sqrt(2))), 2 * (1 - t) * 3 * u**2 * w
 
 
 def _lead(gap: Floats, sigma: float) -> Floats:
     """2 p - 1 at a gap in units of the scale."""
-    return np.asarray(special.erf(SCALE * gap / (2 * sigma)))
+    return np.asarray(scipy.special.erf(SCALE * gap / (2 * sigma)))
 
 
 def _screen_variance(x: Floats, k: int, sigma: float) -> Floats:
@@ -230,7 +236,7 @@ def _screen_variance(x: Floats, k: int, sigma: float) -> Floats:
     t, w = _legendre()
     h, spread = _hermite(24)
     q = SCALE * x[..., None] / sigma + h
-    given = (2 * special.ndtr(q[..., None] - SCALE * t / sigma) - 1) @ w
+    given = (2 * scipy.special.ndtr(q[..., None] - SCALE * t / sigma) - 1) @ w
     strength = _lead(x[..., None] - t, sigma) @ w
     fit = strength[..., None] - _lead(t[:, None] - t, sigma) @ w
     square = (1 - 2 * _lead(x[..., None] - t, sigma) * fit + fit**2) @ w

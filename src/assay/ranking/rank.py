@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Literal
 import numpy as np
 
 from assay.errors import OptionError, need_known, need_level
-from assay.pay import Costs, pay_of
+from assay.pay import pay_of
 from assay.ranking.advice import next_steps
 from assay.ranking.counts import (
     UNITS,
@@ -24,7 +24,7 @@ from assay.ranking.counts import (
 )
 from assay.ranking.methods import check_method, find_method, score
 from assay.ranking.uncertainty import Rule, Uncertainty, bootstrap
-from assay.results import Note, Result, signature
+from assay.results import UNPAID, Costs, Note, Result, signature
 from assay.stats.intervals import LEVEL, cluster_numbers, competition_ranks
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
@@ -166,7 +166,7 @@ def rank(
     >>> [(item.system, item.low_rank, item.high_rank) for item in ranking.systems]
     [('good', 1, 1), ('fair', 2, 2), ('bad', 3, 3)]
     """
-    method, paid = find_method(method), pay_of(pay)
+    method, paid = find_method(method), UNPAID if pay is None else pay_of(pay)
     _check_options(method, ranges, resample, range_kind, ties, calibrate=calibrate,
                    resamples=resamples)  # fmt: skip
     check_tests(level, sides, range_kind)
@@ -242,7 +242,7 @@ def resamples_for(resamples: int | None, level: float) -> int:
         fault = f"are too few for ranges at {level:g}"
         raise OptionError("resamples", resamples, fault, f"give at least {fewest}, better 1000")
     if resamples > MAX_RESAMPLES:
-        fault, remedy = "are more than anybody needs", f"give at most {MAX_RESAMPLES:,}"
+        fault, remedy = "are too many", f"give at most {MAX_RESAMPLES:,}"
         raise OptionError("resamples", resamples, fault, remedy)
     return resamples
 

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, need_known
-from assay.pay import Costs, pay_of
+from assay.pay import pay_of
 from assay.ranking.advice import next_steps
 from assay.ranking.counts import MAX_SYSTEMS, MIN_UNITS, listed
 from assay.ranking.rank import (
@@ -37,7 +37,7 @@ from assay.ranking.uncertainty import (
     few_blocks,
     spread,
 )
-from assay.results import Note
+from assay.results import UNPAID, Costs, Note
 from assay.stats.intervals import LEVEL, competition_ranks
 from assay.stats.intervals import holm as holm_adjusted
 from assay.stats.random import Rng, seeded
@@ -84,7 +84,7 @@ def rank_ratings(
     check_tests(level, sides, range_kind)
     number = resamples_for(resamples, level)
     kind: Literal["shortest", "equal-tailed"] = range_kind or "shortest"
-    paid = pay_of(pay).timed(_seconds(ratings))
+    paid = (UNPAID if pay is None else pay_of(pay)).timed(_seconds(ratings))
     generator, seed = seeded(rng)
     frame, notes = _scored(ratings, method)
     outputs = frame.group_by(_key(frame, "system"), maintain_order=True).agg(pl.col("score").mean())

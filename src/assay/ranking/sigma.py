@@ -13,7 +13,7 @@ import math
 from dataclasses import dataclass
 
 import numpy as np
-from scipy import special
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.errors import ConvergenceError, need_level
 from assay.ranking.counts import (
@@ -269,7 +269,7 @@ def quasi_errors(cover: np.ndarray) -> np.ndarray:
 def _derivatives(strength: np.ndarray, wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Slope and (observed) information of the probit likelihood."""
     z = (strength[:, None] - strength[None, :]) / np.sqrt(2)
-    mills = np.exp(-(z**2) / 2 - special.log_ndtr(z)) / np.sqrt(2 * np.pi)
+    mills = np.exp(-(z**2) / 2 - scipy.special.log_ndtr(z)) / np.sqrt(2 * np.pi)
     slope = wins * mills / np.sqrt(2)
     curvature = wins * mills * (z + mills) / 2
     both = curvature + curvature.T
@@ -326,8 +326,8 @@ def _ruled_out(wins: np.ndarray, strength: np.ndarray, effect: float, alpha: flo
     gap = (quality[:, i] - quality[:, j]) / np.sqrt(2)
 
     def beyond(log: float) -> float:
-        agree = special.log_ndtr(gap / np.exp(log)) @ times
-        return float(special.logsumexp(agree) - np.log(draws * alpha))
+        agree = scipy.special.log_ndtr(gap / np.exp(log)) @ times
+        return float(scipy.special.logsumexp(agree) - np.log(draws * alpha))
 
     low, high = np.log(1e-3), np.log(1e6)
     if beyond(high) > 0:
@@ -353,7 +353,10 @@ def _drop(n: int, level: float) -> float:
         bar = height(peak) - drop
         low = optimize.brentq(lambda u: height(u) - bar, 1e-12, peak)
         high = optimize.brentq(lambda u: height(u) - bar, peak, 1 - 1e-15)
-        return float(special.betainc(n - 1, 2, high) - special.betainc(n - 1, 2, low)) - level
+        return (
+            float(scipy.special.betainc(n - 1, 2, high) - scipy.special.betainc(n - 1, 2, low))
+            - level
+        )
 
     return float(optimize.brentq(held, 1e-6, 25.0))
 
@@ -363,10 +366,10 @@ def _log_likelihood(width: float, strength: np.ndarray, stderr: np.ndarray) -> f
     edge = 6 * stderr.max() + 1e-9
     ends = sorted([strength.max() - width, strength.min()])
     a, step = np.linspace(ends[0] - edge, ends[1] + edge, 600, retstep=True)
-    inside = special.ndtr((a[:, None] + width - strength) / stderr)
-    inside = inside - special.ndtr((a[:, None] - strength) / stderr)
+    inside = scipy.special.ndtr((a[:, None] + width - strength) / stderr)
+    inside = inside - scipy.special.ndtr((a[:, None] - strength) / stderr)
     logs = np.log(np.maximum(inside, 1e-300)).sum(axis=1)
-    return float(special.logsumexp(logs) + np.log(step) - len(strength) * np.log(width))
+    return float(scipy.special.logsumexp(logs) + np.log(step) - len(strength) * np.log(width))
 
 
 def _block_effect(judgments: Judgments, counts: Counts) -> tuple[str, float]:

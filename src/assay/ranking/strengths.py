@@ -12,8 +12,8 @@ from dataclasses import dataclass
 from functools import cached_property
 
 import numpy as np
+import scipy  # its parts are loaded when first used: they are slow to load
 from numpy.typing import NDArray
-from scipy import special
 
 Floats = NDArray[np.float64]
 OUTSIDE = 0.1
@@ -38,7 +38,7 @@ class Strengths:
         i, j = np.triu_indices(self.values.shape[1], 1)
         gap = np.abs(self.values[:, i] - self.values[:, j])
         middle = (np.arange(NODES) + 0.5) / NODES
-        return special.ndtr(np.quantile(gap, middle) / np.sqrt(2)), np.full(NODES, 1 / NODES)
+        return scipy.special.ndtr(np.quantile(gap, middle) / np.sqrt(2)), np.full(NODES, 1 / NODES)
 
     def ends(self, share: float) -> tuple[Strengths, Strengths]:
         """The draws in which this share of pairs is furthest apart, and those with the closest."""
@@ -59,15 +59,15 @@ class Strengths:
         gap = np.abs(signal[:, i] - signal[:, j])
         mean = (v[:, i] + v[:, j]) / 2
         stderr = np.sqrt(2 * m * mean * (k / n + c / (k - 1))) / (m * c * n)
-        bar = -special.ndtri(level)
-        rejects = special.ndtr(gap / stderr - bar) + special.ndtr(-gap / stderr - bar)
+        bar = -scipy.special.ndtri(level)
+        rejects = scipy.special.ndtr(gap / stderr - bar) + scipy.special.ndtr(-gap / stderr - bar)
         return float(rejects.mean())
 
     @cached_property
     def _lead(self) -> Floats:
         """2 p - 1 of every two systems: draws x n x n."""
         gap = self.values[:, :, None] - self.values[:, None, :]
-        return np.asarray(2 * special.ndtr(gap / np.sqrt(2)) - 1)
+        return np.asarray(2 * scipy.special.ndtr(gap / np.sqrt(2)) - 1)
 
     @cached_property
     def _signal(self) -> Floats:
@@ -83,7 +83,10 @@ class Strengths:
         level = (fit * off).sum(axis=2) / (n - 1)
         product = np.zeros_like(level)
         for noise, weight in zip(t, w / w.sum(), strict=True):
-            beats = 2 * special.ndtr(self.values[:, :, None] + noise - self.values[:, None, :]) - 1
+            beats = (
+                2 * scipy.special.ndtr(self.values[:, :, None] + noise - self.values[:, None, :])
+                - 1
+            )
             product += weight * ((beats * off).sum(axis=2) / (n - 1) - level) ** 2
         return np.asarray((k - 1) * square + (k - 1) * (k - 2) * product)
 
@@ -97,7 +100,9 @@ def draw_strengths(strength: Floats, stderr: Floats, rng: np.random.Generator) -
     span = float(np.ptp(strength) + 2 * stderr.max())
     width = np.geomspace(span / 100, span, WIDTHS)[:, None, None]
     a = strength.min() - stderr.max() - width + (span + width) * np.linspace(0, 1, PLACES)[:, None]
-    inside = special.ndtr((a + width - strength) / stderr) - special.ndtr((a - strength) / stderr)
+    inside = scipy.special.ndtr((a + width - strength) / stderr) - scipy.special.ndtr(
+        (a - strength) / stderr
+    )
     core, outside = (1 - OUTSIDE) * inside / width, OUTSIDE / span
     # Widths are at equal ratios and places further apart for wider spreads; a and w are flat.
     logs = np.log(core + outside).sum(axis=2) + np.log((span + width[:, 0]) * width[:, 0])
@@ -105,9 +110,12 @@ def draw_strengths(strength: Floats, stderr: Floats, rng: np.random.Generator) -
     chosen = rng.choice(len(weight), DRAWS, p=weight / weight.sum())
     at = np.unravel_index(chosen, logs.shape)
     low, high = a[at], a[at] + width[at[0], 0]
-    ends = special.ndtr((low - strength) / stderr), special.ndtr((high - strength) / stderr)
+    ends = (
+        scipy.special.ndtr((low - strength) / stderr),
+        scipy.special.ndtr((high - strength) / stderr),
+    )
     place = ends[0] + rng.random((DRAWS, len(strength))) * (ends[1] - ends[0])
-    within = strength + stderr * special.ndtri(np.clip(place, 1e-12, 1 - 1e-12))
+    within = strength + stderr * scipy.special.ndtri(np.clip(place, 1e-12, 1 - 1e-12))
     free = strength + stderr * rng.standard_normal((DRAWS, len(strength)))
     own = core[at] / (core[at] + outside)
     return Strengths(np.where(rng.random(own.shape) < own, np.clip(within, low, high), free))

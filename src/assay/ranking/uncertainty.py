@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
-from scipy import sparse, special
+import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.ranking.counts import (
     MIN_RATERS,
@@ -113,8 +113,8 @@ class Unseen(NamedTuple):
         if self.raters < MIN_RATERS:
             return ()
         text = (
-            f"the tastes of {self.raters:,} raters add {self.taste:.0%} to the variance of"
-            " differences, so that ranges and tests hold for raters like these"
+            f"differences in taste between {self.raters:,} raters add {self.taste:.0%} to the"
+            " variance of differences, so that ranges and tests hold for raters like these"
         )
         return (Note("raters-tastes", text),)
 
@@ -181,7 +181,7 @@ def _equal_blocks(counts: Counts, block: np.ndarray) -> np.ndarray:
     n = len(counts.systems)
     where = np.concatenate([block, block]), np.concatenate([counts.left, counts.right])
     shape = int(block.max()) + 1, n
-    size = sparse.csr_array((np.ones(2 * len(block)), where), shape=shape)
+    size = scipy.sparse.csr_array((np.ones(2 * len(block)), where), shape=shape)
     total, square = (np.asarray(part.sum(axis=0)).ravel() for part in (size, size.multiply(size)))
     return np.asarray(total**2 / np.maximum(square, 1.0))
 
@@ -209,7 +209,7 @@ def expected_win_cover(counts: Counts, block: np.ndarray, ties: str) -> np.ndarr
     change = change / np.maximum(1 - share, 0.5)[row]
     values = np.concatenate([change / met[i], -change / met[j]])
     where = np.concatenate([row, row]), np.concatenate([i, j])
-    sums = sparse.csr_array((values, where), shape=(len(blocks), n))
+    sums = scipy.sparse.csr_array((values, where), shape=(len(blocks), n))
     return np.asarray((sums.T @ sums).toarray()) * (1 - 1 / len(blocks))
 
 
@@ -229,7 +229,9 @@ def spread(
     if unseen is not None:
         degrees = unseen.degrees(blocks)
         scores, stderr = _widened(point, scores, blocks, unseen)
-        student = special.stdtrit(degrees, (1 + level) / 2) / special.ndtri((1 + level) / 2)
+        student = scipy.special.stdtrit(degrees, (1 + level) / 2) / scipy.special.ndtri(
+            (1 + level) / 2
+        )
         scores = point + student * (scores - point)
     low, high = ranges_of(rank_table(competition_ranks(scores, digits=12)), range_kind, level)
     if steps:
@@ -296,7 +298,7 @@ def student_p(z: np.ndarray, blocks: np.ndarray, degrees: np.ndarray | None = No
     """
     fewer = np.minimum.outer(blocks, blocks)
     free = np.maximum(fewer - 1.0, 1.0) if degrees is None else np.minimum.outer(degrees, degrees)
-    return _floored(special.stdtr(free, -z), fewer)
+    return _floored(scipy.special.stdtr(free, -z), fewer)
 
 
 def _by_order(scores: np.ndarray, blocks: np.ndarray) -> np.ndarray:
@@ -409,13 +411,15 @@ def resampled_counts(
         yield wins, ties + ties.swapaxes(1, 2)
 
 
-def block_table(counts: Counts, block: np.ndarray) -> tuple[sparse.csr_array, np.ndarray]:
+def block_table(counts: Counts, block: np.ndarray) -> tuple[scipy.sparse.csr_array, np.ndarray]:
     """Blocks x cells, how often; and the cells: i * n + j where i beat j, n * n more for a tie."""
     n = len(counts.systems)
     cell = winner_cells(counts.left, counts.right, counts.outcome, n)
     cells, column = renumbered(cell + n * n * (counts.outcome == 0))
     blocks = int(block.max()) + 1
-    table = sparse.coo_array((np.ones(len(cell)), (block, column)), shape=(blocks, len(cells)))
+    table = scipy.sparse.coo_array(
+        (np.ones(len(cell)), (block, column)), shape=(blocks, len(cells))
+    )
     return table.tocsr(), cells
 
 
@@ -428,7 +432,7 @@ def block_weights(blocks: int, rows: int, rng: np.random.Generator) -> np.ndarra
     return weights
 
 
-def _weighted(table: sparse.csr_array, weights: np.ndarray) -> np.ndarray:
+def _weighted(table: scipy.sparse.csr_array, weights: np.ndarray) -> np.ndarray:
     """The counts of each resample: weights (rows x blocks) times the counts of the blocks."""
     blocks, cells = table.shape
     if table.nnz > MAX_SPARSE_SHARE * blocks * cells and blocks * cells <= 4 * MAX_NUMBERS:

@@ -11,8 +11,8 @@ import numpy as np
 from assay.designs.plan import DrawPlan, Layout
 from assay.designs.population import Population
 from assay.errors import InputError, OptionError
-from assay.pay import UNPAID, Costs, parse_amount
-from assay.results import plural
+from assay.pay import parse_amount, ratings_for
+from assay.results import UNPAID, Costs, plural
 
 _AMOUNT = re.compile(
     r"\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|words?|min(?:utes)?|h(?:ours)?)?\s*", re.I
@@ -96,7 +96,7 @@ def divide_budget(
     timed = _AMOUNT.fullmatch(text) is not None and pay.seconds_per_rating is None
     if timed or not _DIVIDED.search(text):
         return None
-    ratings = pay.ratings(parse_amount(budget))
+    ratings = ratings_for(pay, parse_amount(budget))
     each = systems * (per_output + overlap)
     n = min(population, int(ratings / each + 1e-9))
     if n < 1:

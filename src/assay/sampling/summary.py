@@ -19,8 +19,7 @@ from assay.designs.population import Population
 from assay.designs.snippets import TilesPlan
 from assay.designs.units import need_population
 from assay.errors import InputError, need_known
-from assay.pay import UNPAID, Costs
-from assay.results import Note, Result, signature
+from assay.results import UNPAID, Costs, Note, Result, signature
 from assay.sampling.budget import context_mask
 from assay.sampling.forecast import expected_effect, expected_likeness
 from assay.stats.clustered import prefix_sums, window_sums
@@ -162,10 +161,10 @@ def _single(sample: Sample, layout: Layout) -> list[Note]:
     if single <= MOSTLY or float(get["looks"]) <= FEWER_LOOKS or longer < 1.2 * sizes.mean():
         return []
     text = (
-        f"raters will see single segments rather than passages ({single:.0%} of the pieces): so"
-        f" small do {get['looks']} planned looks cut the documents; with {FEWER_LOOKS} (design"
-        f" '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have {longer:.1f} segments instead of"
-        f" {sizes.mean():.1f}"
+        f"raters will see mostly single segments without context ({single:.0%} of the pieces),"
+        f" because {get['looks']} planned looks cut the documents small; with {FEWER_LOOKS}"
+        f" (design '{sample.design.name}|looks:{FEWER_LOOKS}') pieces have {longer:.1f} segments"
+        f" instead of {sizes.mean():.1f}"
     )
     return [Note("single-segments", text)]
 

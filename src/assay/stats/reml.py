@@ -20,8 +20,8 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
+import scipy  # its parts are loaded when first used: they are slow to load
 from numpy.typing import NDArray
-from scipy import linalg, optimize, special
 
 from assay.errors import ConvergenceError
 from assay.stats.intervals import smallest
@@ -149,14 +149,16 @@ class MixedDesign:
         upper = right * root[m:]
         inner = root[m:, None] * rest * root[m:] - upper.T @ upper
         inner[np.diag_indices_from(inner)] += 1.0
-        lower = linalg.cholesky(inner, lower=True, check_finite=False, overwrite_a=True)
+        lower = scipy.linalg.cholesky(inner, lower=True, check_finite=False, overwrite_a=True)
         first, own = scaled[:, None] * zxy[:m], scaled * counts
         columns = (
             root[m:, None] * zxy[m:] - upper.T @ first,
             root[m:, None] * beside.T - upper.T * own,
             root[m:, None] * rest - upper.T @ right,
         )
-        solved = linalg.solve_triangular(lower, np.hstack(columns), lower=True, check_finite=False)
+        solved = scipy.linalg.solve_triangular(
+            lower, np.hstack(columns), lower=True, check_finite=False
+        )
         last, below, dense = np.split(solved, np.cumsum([zxy.shape[1], m]), axis=1)
         half = np.vstack([first, last])
         weighted = outer - half.T @ half
@@ -214,13 +216,13 @@ class MixedDesign:
             )
         return np.asarray(best)
 
-    def _descend(self, start: Floats, data: tuple[Floats, Floats]) -> optimize.OptimizeResult:
+    def _descend(self, start: Floats, data: tuple[Floats, Floats]) -> scipy.optimize.OptimizeResult:
         """Downhill from a start, and on from where the search stops for a slope too steep.
 
         Where ratios are large a step may gain next to nothing far from the end.
         """
         for _ in range(_RESTARTS):
-            end = optimize.minimize(
+            end = scipy.optimize.minimize(
                 self._deviance, start, args=(data,), method="L-BFGS-B", jac=True,
                 bounds=[(0.0, _CEILING)] * len(self.sizes),
                 options={"ftol": 1e-13, "gtol": 1e-6, "maxiter": 300},
@@ -248,7 +250,7 @@ class MixedDesign:
         )  # fmt: skip
 
 
-def _at_rest(end: optimize.OptimizeResult) -> bool:
+def _at_rest(end: scipy.optimize.OptimizeResult) -> bool:
     """Whether the slope where a search ended leaves nothing to improve."""
     if not np.all(np.isfinite(end.jac)):
         return False
@@ -322,10 +324,10 @@ def gap_power(
     if variance <= 0:
         return 1.0 if gap else 1 - level
     shift = abs(gap) / np.sqrt(2 * variance / editors)
-    critical = special.stdtrit(degrees, (1 + level) / 2)
+    critical = scipy.special.stdtrit(degrees, (1 + level) / 2)
     # NaN is what the noncentral t gives for probabilities under 1e-20, and a shift this large wins.
     shift = min(shift, CERTAIN_SHIFT)
-    tails = [float(special.nctdtr(degrees, shift, end)) for end in (critical, -critical)]
+    tails = [float(scipy.special.nctdtr(degrees, shift, end)) for end in (critical, -critical)]
     inside, wrong = (0.0 if np.isnan(tail) else tail for tail in tails)
     return min(max(1 - inside + wrong, 0.0), 1.0)
 
@@ -361,4 +363,4 @@ def detectable_gap(
         options = {"variance": variance, "level": level, "place": place}
         return power - gap_power(gap, editors=editors, systems=systems, **options)  # type: ignore[arg-type]
 
-    return float(optimize.brentq(lack, 0.0, 200 * unit))
+    return float(scipy.optimize.brentq(lack, 0.0, 200 * unit))

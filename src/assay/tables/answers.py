@@ -13,7 +13,16 @@ from assay.errors import InputError
 from assay.results import Note, plural
 from assay.tables.guess import JOIN, Guess, side_of
 from assay.tables.layout import filled_down, rows_alone
-from assay.tables.load import MAX_LISTED, Findings, Raw, Source, lines_of, load, to_text
+from assay.tables.load import (
+    MAX_LISTED,
+    Findings,
+    Raw,
+    Source,
+    lines_of,
+    load,
+    to_number,
+    to_text,
+)
 from assay.tables.numerals import seconds_of, understood
 from assay.tables.schemas import RESERVED, SCHEMAS
 from assay.tables.tables import ANSWER, Ratings, TestSet, read_scores
@@ -31,9 +40,19 @@ def tidy(source: Source, found: Guess) -> pl.DataFrame:
     >>> tidy(wide, assay.guess(wide)).rows()
     [('1', 'A', 'Rater 1', 70), ('1', 'A', 'Rater 2', 75), ('2', 'A', 'Rater 1', 80)]
     """
-    raw = as_guessed(source, found)
+    return _named(as_guessed(source, found), found)
+
+
+def _named(raw: Raw, found: Guess) -> pl.DataFrame:
+    """The rows of a table under Assay's names."""
     names = {user: name for name, user in found.columns.items()}
     return raw.frame.drop([n for n in found.columns if n not in names], strict=False).rename(names)
+
+
+def tidied(source: Source, found: Guess) -> tuple[pl.DataFrame, tuple[Note, ...]]:
+    """What :func:`tidy` gives, with what to know of it."""
+    raw = as_guessed(source, found)
+    return _named(raw, found), raw.notes
 
 
 def as_guessed(source: Source, found: Guess, file: str | None = None) -> Raw:
@@ -47,6 +66,11 @@ def as_guessed(source: Source, found: Guess, file: str | None = None) -> Raw:
     raw = load(source, text=lambda name: name not in (*found.melted, *found.metrics))
     if file is not None and "file" in found.columns.values() and "file" not in raw.frame.columns:
         raw = replace(raw, frame=raw.frame.with_columns(file=pl.lit(file)))
+    return rows_as_guessed(raw, found)
+
+
+def rows_as_guessed(raw: Raw, found: Guess) -> Raw:
+    """What :func:`as_guessed` makes of a table that was loaded."""
     raw = _with_numbers(_as_laid_out(raw, found), found)
     if found.melted:
         return _long(raw, found)
@@ -72,18 +96,29 @@ def _with_numbers(raw: Raw, found: Guess) -> Raw:
             changed.append(read[0].alias(name))
             said.setdefault(read[1], []).append(name)
     if "seconds" in own:
-        times = raw.frame[own["seconds"]]
-        clock = seconds_of(times)
-        if clock is not None:
-            changed.append(clock.alias(times.name))
-            said.setdefault("hours, minutes and seconds", []).append(times.name)
-        elif (scale := found.scaled("seconds")) != 1:
-            changed.append(times.cast(pl.Float64, strict=False) * scale)
+        times, how = _in_seconds(raw, raw.frame[own["seconds"]], found.scaled("seconds"))
+        changed.append(times)
+        if how:
+            said.setdefault(how, []).append(times.name)
     if not changed:
         return raw
     read_as = "; ".join(f"{', '.join(names)} (read {how})" for how, names in said.items())
     notes = (Note("numbers-read", f"numbers written for people: {read_as}"),) if said else ()
     return replace(raw, frame=raw.frame.with_columns(changed), notes=(*raw.notes, *notes))
+
+
+def _in_seconds(raw: Raw, times: pl.Series, scale: float) -> tuple[pl.Series, str]:
+    """Times in seconds, by the unit that the name of their column says; how they were written."""
+    if (clock := seconds_of(times)) is not None:
+        return clock.alias(times.name), "hours, minutes and seconds"
+    if (read := understood(times)) is not None:
+        return (read[0] * scale).alias(times.name), read[1]
+    if scale == 1:
+        return times, ""
+    findings = Findings(raw)
+    number = to_number(times, findings, times.name)
+    findings.stop()
+    return (number * scale).alias(times.name), ""
 
 
 def _texts(frame: pl.DataFrame, found: Guess) -> list[str]:
@@ -135,9 +170,17 @@ def _with_sides(raw: Raw, found: Guess) -> Raw:
         return side_of(said, found.columns) or said
 
     rows = raw.frame.select(pl.col(left, right, winner).cast(pl.String)).rows()
+    read: dict[str, set[str]] = {}
+    for _, _, word in rows:
+        if word is not None and (known := side_of(word, found.columns)):
+            read.setdefault(known, set()).add(word)
+    steps = [f"{', '.join(sorted(words))} as {to}" for to, words in read.items() if len(words) > 1]
+    text = f"{winner}: {'; '.join(steps)}; by how much is not used"
+    notes = (Note("values-read", text),) if steps else ()
     return replace(
-        raw, frame=raw.frame.with_columns(pl.Series(winner, [side(*row) for row in rows]))
-    )
+        raw, frame=raw.frame.with_columns(pl.Series(winner, [side(*row) for row in rows])),
+        notes=(*raw.notes, *notes),
+    )  # fmt: skip
 
 
 def join_ratings(tables: Sequence[tuple[str, Ratings]]) -> Ratings:

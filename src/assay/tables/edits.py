@@ -64,8 +64,8 @@ def join_edits(
     if len(tables) > 1 and (other := _other_sources(frame)).any():
         row = frame.filter(other).row(0, named=True)
         raise InputError(
-            f"document '{row['doc']}', segment '{row['seg']}' has another source in one file than"
-            " in another; name documents and segments so that each is one text"
+            f"document '{row['doc']}', segment '{row['seg']}' has different sources in two files;"
+            " name documents and segments so that each is one text"
         )
     return Edits(frame, tuple(notes))
 

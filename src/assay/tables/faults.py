@@ -68,7 +68,7 @@ def spelled_twice(names: pl.Series, form: pl.Series, findings: Findings) -> None
     alike = pl.DataFrame({"name": names, "form": form}).group_by("form", maintain_order=True)
     for same in alike.agg("name").filter(pl.col("name").list.len() > 1)["name"]:
         shown = " and ".join(f"'{name}'" for name in same)
-        message = f"{shown} differ in capitals or spaces alone; write the name in one way"
+        message = f"{shown} differ only in capitals or spaces; write the name in one way"
         findings.header(message, names.name)
 
 

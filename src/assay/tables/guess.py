@@ -15,59 +15,61 @@ import polars as pl
 
 from assay.errors import InputError, need_known
 from assay.results import Result, signature
+from assay.tables.columns import (
+    KNOWN,
+    LIKELY,
+    OWN,
+    SCORED,
+    TEXTS,
+    TIME,
+    SeenColumn,
+    _roles_of,
+    counts,
+    fits,
+    is_metric,
+    labelled,
+    look_at,
+    names_score,
+    personal,
+    score_strength,
+    side_by_side,
+    strength,
+)
 from assay.tables.layout import crossed, joined, rows_alone
 from assay.tables.load import Columns, Raw, Source, load
 from assay.tables.names import (
     AVERAGED,
     BESIDE,
     CONTROLS,
-    COUNTS,
     DIMENSIONS,
-    FILLERS,
     LOWER,
     MACHINES,
     MARKS,
-    METRIC,
-    PEOPLE,
+    OF_VERDICTS,
     PERSONAL,
-    RANKS,
     SIDES,
     STANDARDISED,
     TIES,
-    YES_OR_NO,
-    headed,
+    best_is_low,
     known_as,
     listed,
-    nearly,
     seconds_in,
     stem_of,
-    without_language,
     words_of,
 )
-from assay.tables.numerals import seconds_of, understood
 from assay.tables.schemas import SCHEMAS, find_schema
 from assay.tables.tables import (
     ANSWER,
     MIN_OUTPUTS_COMPARED,
-    NEARLY_NUMBERS,
     RATED,
     SAME_AS_RATINGS,
     is_like,
-    numeric_share,
 )
 
-OWN, KNOWN, LIKELY = 3, 2, 1
-"""How sure a column is what it seems: by Assay's name, by a known name, by a vague or near one."""
-TEXTS = ("source", "target", "reference", "mt", "edited")
-NUMBERS = ("score", "seconds", "words", "start", "end", "position", "probability", "cost")
-LONG_TEXT = 30
-"""Characters on average from which on a column holds texts and no names."""
-GENERIC = frozenset(["id", "ids", "no", "nr", "num", "number", "n", "idx", "index", "key", "uuid"])
-SCORED = frozenset(["score", "scores", "rating", "ratings", "points", "grade"])
-"""Words in the name of any score, whatever it is of."""
 LANGUAGE = frozenset(["lang", "language", "locale", "sprache", "langue", "idioma", "lingua"])
-TIME = frozenset(["time", "duration", "zeit", "dauer", "temps", "duree", "tiempo", "tempo"])
-MOST_ANSWERS, MOST_KINDS, MIN_NUMBERED = 8, 20, 4
+MOST_ANSWERS, MOST_KINDS, MOST_WORDS, MIN_NUMBERED = 8, 20, 8, 4
+NUMBERED = frozenset(["s", "q", ""])
+"""What stands before the number of a segment in the name of its column, beside its usual names."""
 JOIN = "+"
 """Between the columns of a wide table in ``columns``: ``rater=Anna+Ben``."""
 
@@ -130,14 +132,14 @@ class Guess(Result, kind="guess"):
         parts += [f"columns: {', '.join(own)}"] if own else []
         if self.melted:
             who = str(self.into).replace(JOIN, " and ")
-            parts.append(f"a column per {who}: {', '.join(self.melted)}")
+            parts.append(f"a column per {who}: {_some([*self.melted])}")
         for title, names in (
             ("metrics", self.metrics), ("not metrics (counts)", self.counts),
             ("not metrics (ratings)", self.ratings),
             ("not sure, not used", self.unsure), ("ignored", self.ignored),
         ):  # fmt: skip
             parts += [f"{title}: {', '.join(names)}"] if names else []
-        return "; ".join(parts)
+        return " ".join("; ".join(parts).split())
 
     def scaled(self, name: str) -> float:
         """By what the values of a column are multiplied: a time is in seconds."""
@@ -148,57 +150,6 @@ class Guess(Result, kind="guess"):
         if self.questions:
             raise InputError(f"{self.source}: {'; '.join(map(str, self.questions))}")
         return self
-
-
-@dataclass(frozen=True)
-class _Column:
-    """A column as its name and values show it."""
-
-    name: str
-    words: list[str]
-    stem: str
-    values: pl.Series
-    numeric: bool
-    whole: bool
-    text: bool
-    distinct: int
-    numbers: np.ndarray
-    """The values of a numeric column, NaN where there is none."""
-
-    @property
-    def joined(self) -> str:
-        return "".join(self.words)
-
-    @property
-    def said(self) -> list[str]:
-        """The values, each once, as text."""
-        return self.values.drop_nulls().unique().cast(pl.String).to_list()
-
-
-def _numbers(values: pl.Series) -> np.ndarray:
-    if values.dtype == pl.String:
-        values = values.str.strip_chars().str.replace(",", ".", literal=True)
-    return values.cast(pl.Float64, strict=False).fill_null(np.nan).to_numpy()
-
-
-def _look(values: pl.Series) -> _Column:
-    words = words_of(values.name)
-    numeric = values.dtype != pl.Boolean and numeric_share(values)[0] >= NEARLY_NUMBERS
-    numeric = numeric and values.drop_nulls().len() > 0
-    numbers = _numbers(values) if numeric else np.array([])
-    if not numeric and (read := understood(values)) is not None:
-        numeric, numbers = True, _numbers(read[0])
-    elif not numeric and (clock := seconds_of(values)) is not None:
-        numeric, numbers = True, _numbers(clock)
-    known = numbers[np.isfinite(numbers)]
-    text = False
-    if values.dtype == pl.String and not numeric:
-        length, gaps = values.str.len_chars().mean(), values.str.count_matches(" ").mean()
-        text = float(length or 0) > LONG_TEXT or float(gaps or 0) >= 3  # type: ignore[arg-type]
-    whole = bool(numeric and (known == known.round()).all())
-    return _Column(
-        values.name, words, stem_of(words), values, numeric, whole, text, values.n_unique(), numbers
-    )
 
 
 def guess(
@@ -223,7 +174,7 @@ def guess(
     if kind is not None:
         find_schema(kind)
     raw = _as_one(source)
-    table = [_look(raw.frame[name]) for name in raw.frame.columns]
+    table = [look_at(raw.frame[name]) for name in raw.frame.columns]
     long, wide = _said(columns or {}, raw.frame.columns)
     if kind is None:
         kind, question = _kind(table, long, wide)
@@ -267,96 +218,13 @@ def _said(
     return long, wide
 
 
-def _fits(column: _Column, role: str) -> bool:
-    """Whether the values of a column can be what its name says."""
-    if role in NUMBERS:
-        return column.numeric
-    if role in TEXTS:
-        return column.values.dtype == pl.String and not column.numeric
-    written = role in ("doc", "seg") and column.values.dtype == pl.String  # 1,001 is a name, too
-    if column.text or (column.numeric and not column.whole and not written):
-        return False
-    if role == "check":
-        return {value.lower() for value in column.said} <= YES_OR_NO
-    if role in ("left", "right", "winner", "category", "severity"):
-        return role == "winner" or not column.numeric
-    # Names repeat: what differs in every row is a number of rows, or a text.
-    return role in ("doc", "seg") or column.distinct < len(column.values) or column.distinct < 10
-
-
-def _strength(column: _Column, role: str) -> int:
-    if column.name == role:
-        return OWN
-    if not _fits(column, role):
-        return 0
-    if role == "score":
-        return _score_strength(column)
-    if role in SIDES:
-        return _side_strength(column, role)
-    if role == "winner" and column.distinct > max(12, len(column.values) / 4):
-        return 0
-    if {column.joined, column.stem} & known_as(role):
-        return KNOWN
-    if role == "seconds" and seconds_in(column.name) != 1:
-        return KNOWN if {*column.words[:-1]} & TIME or len(column.words[-1]) > 4 else 0
-    if role in TEXTS and stem_of(words_of(without_language(column.name))) in known_as(role):
-        return KNOWN
-    if role in PERSONAL and _personal(column):
-        return LIKELY
-    if role == "seg" and column.words and {*column.words} <= GENERIC:
-        return LIKELY
-    plain = all(len(word) > 1 and not word.isdigit() for word in column.words)
-    near = plain and role not in NUMBERS and headed(column.joined, role)
-    return LIKELY if near or (plain and nearly(column.stem, role)) else 0
-
-
-def _personal(column: _Column) -> bool:
-    return bool({column.joined, column.stem} & listed(PEOPLE))
-
-
-def _is_metric(column: _Column) -> bool:
-    names = (column.name, column.joined, " ".join(column.words))
-    trimmed = " ".join(word for word in column.words if word not in FILLERS)
-    return column.numeric and any(METRIC.fullmatch(name) for name in (*names, trimmed))
-
-
-def _score_strength(column: _Column) -> int:
-    """How much a column of numbers is named like the score."""
-    if _is_metric(column) or {*column.words} & STANDARDISED:
-        return 0
-    rest = [word for word in column.words if word not in FILLERS]
-    said = {*column.words} & (SCORED - {"points", "grade"})
-    if stem_of(rest) in known_as("score") or (said and not rest):
-        return KNOWN
-    if column.stem in known_as("score"):
-        return KNOWN
-    return LIKELY if stem_of(rest) in listed(DIMENSIONS) or (rest == [] and column.words) else 0
-
-
-def _names_score(column: _Column) -> bool:
-    """Whether a column without numbers is called like a score."""
-    words = {column.stem, stem_of([word for word in column.words if word not in FILLERS])}
-    return not column.numeric and bool(words & (known_as("score") | SCORED))
-
-
-def _side_strength(column: _Column, role: str) -> int:
-    """How much a column is named like one of two systems that were compared."""
-    if column.stem in known_as(role):
-        return KNOWN
-    sides = [word for word in column.words if word in SIDES[role]]
-    rest = stem_of([word for word in column.words if word not in SIDES[role]])
-    if len(sides) == 1 and rest in known_as("system"):
-        return KNOWN
-    return LIKELY if len(sides) == 1 and not rest else 0
-
-
 def _kind(
-    table: Sequence[_Column], long: Mapping[str, str], wide: Mapping[str, Sequence[str]]
+    table: Sequence[SeenColumn], long: Mapping[str, str], wide: Mapping[str, Sequence[str]]
 ) -> tuple[str | None, Question | None]:
     """The kind of a table by its columns, or what to ask."""
 
     def has(role: str, least: int = KNOWN) -> bool:
-        return role in long or role in wide or any(_strength(c, role) >= least for c in table)
+        return role in long or role in wide or any(strength(c, role) >= least for c in table)
 
     kinds = [
         kind for kind, there in (
@@ -369,10 +237,10 @@ def _kind(
     ]  # fmt: skip
     free = [c for c in table if c.name not in long.values()]
     rated = has("score") or (has("rater") and "sample" not in kinds)
-    sides = _side_by_side(free)
+    sides = side_by_side(free)
     rated = rated or any(len(sides[into]) > 1 for into in ("rater", "system"))
-    metrics = any(_is_metric(column) for column in table)
-    scored = "score" in long or any(_strength(c, "score") >= KNOWN for c in table)
+    metrics = any(is_metric(column) for column in table)
+    scored = "score" in long or any(strength(c, "score") >= KNOWN for c in table)
     if scored and kinds and kinds != ["sample"] and kinds != ["judgments"]:
         kinds.append("ratings")
     if not kinds and rated and metrics and not has("rater"):
@@ -389,7 +257,7 @@ def _kind(
     if kinds:
         return kinds[0], None
     if has("seg", LIKELY) and (has("system") or any(c.text for c in table)):
-        unknown = [c for c in free if c.numeric and not _roles_of(c) and not _counts(c)]
+        unknown = [c for c in free if c.numeric and not _roles_of(c) and not counts(c)]
         if not unknown or any(c.text for c in table):
             return "scores", None
         return None, Question(
@@ -400,59 +268,10 @@ def _kind(
     return None, Question(text, "kind", known)
 
 
-def _roles_of(column: _Column) -> list[str]:
-    names = dict.fromkeys(name for schema in SCHEMAS.values() for name in schema.names)
-    return [role for role in names if _strength(column, role)]
-
-
-def _counts(column: _Column) -> bool:
-    """Whether a column of numbers counts or numbers something, by its name."""
-    return column.whole and bool({*column.words} & COUNTS or "id" in column.words)
-
-
-def _some(columns: Sequence[_Column | str]) -> str:
+def _some(columns: Sequence[SeenColumn | str]) -> str:
     names = [c if isinstance(c, str) else c.name for c in columns]
     more = f" and {len(names) - MOST_ANSWERS} more" if len(names) > MOST_ANSWERS else ""
     return ", ".join(names[:MOST_ANSWERS]) + more
-
-
-def _side_by_side(free: Sequence[_Column]) -> dict[str, dict[str, str]]:
-    """Columns of numbers that may stand side by side, by what their names are: column to label."""
-    found: dict[str, dict[str, str]] = {"rater": {}, "system": {}, "": {}}
-    for column in free:
-        averaged = {*column.words} & (AVERAGED | STANDARDISED)
-        if not column.numeric or _is_metric(column) or averaged or column.name in ROLE_NAMES:
-            continue
-        into, label = _labelled(column.name, column.words)
-        ranked = label != column.name and bool({*column.words} & RANKS)
-        if into or ranked or not (_counts(column) or _roles_of(column) or {*column.words} & TIME):
-            found[into][column.name] = label
-    return found
-
-
-ROLE_NAMES = frozenset(name for schema in SCHEMAS.values() for name in schema.names)
-
-
-def _labelled(name: str, words: Sequence[str]) -> tuple[str, str]:
-    """Whether a column is called by a rater or a system, and that one's name."""
-    scores = known_as("score") | FILLERS | RANKS
-    kept = [word for word in words if word not in scores or word.isdigit()]
-    said = {word for word in scores if not word.isdigit()}
-    cut = [part for part in name.replace("_", " ").split() if {*words_of(part)} - said]
-    label = " ".join(cut).strip(" -:/()") or name
-    letters = "".join(word for word in kept if not word.isdigit())
-    stem = stem_of([word for word in kept if not word.isdigit() and len(word) > 1])
-    numbered = any(word.isdigit() or len(word) == 1 for word in kept)
-    person = stem in known_as("rater") or stem in listed(PEOPLE)
-    if kept and ((person and (numbered or len(kept) > 1)) or (letters in ("r", "a") and numbered)):
-        return "rater", label
-    people = [word for word in kept if word in known_as("rater")]
-    if people and len(kept) > 1:
-        return "rater", label
-    system = stem in known_as("system") and numbered
-    if system or MACHINES.fullmatch(" ".join(kept)) or MACHINES.fullmatch("".join(kept)):
-        return "system", label
-    return "", label
 
 
 @dataclass
@@ -461,7 +280,7 @@ class _Reading:
 
     source: str
     kind: str
-    table: Sequence[_Column]
+    table: Sequence[SeenColumn]
     long: dict[str, str]
     wide: dict[str, list[str]]
     places: Sequence[str] = ()
@@ -491,6 +310,8 @@ class _Reading:
             self._melt_texts()
         for place in self.places:
             self._find_by_place(self.column(place))
+        if self.kind == "judgments" and "winner" not in self.found:
+            self._find_verdicts()
         self._need_required()
         self._need_documents()
         self._need_one_language()
@@ -505,12 +326,12 @@ class _Reading:
         return tuple(self.into.split(JOIN)) if self.into else ()
 
     @property
-    def free(self) -> list[_Column]:
+    def free(self) -> list[SeenColumn]:
         """The columns of which nothing is known yet."""
         taken = {*self.found.values(), *self.melted, *self.places}
         return [column for column in self.table if column.name not in taken]
 
-    def column(self, name: str) -> _Column:
+    def column(self, name: str) -> SeenColumn:
         """A column by its own name."""
         return next(column for column in self.table if column.name == name)
 
@@ -534,23 +355,23 @@ class _Reading:
             self._melt(name, "target" if texts else "score", columns)
 
     def _melt(self, into: str, value: str, columns: Sequence[str]) -> None:
-        names = {name: _labelled(name, words_of(name))[1] for name in columns}
+        names = {name: labelled(name, words_of(name))[1] for name in columns}
         if len({*names.values()}) < len(names) or into == "seg":
             names = {name: name for name in columns}
         self.into, self.value, self.melted = into, value, names
 
     def _melt_crossed(self, into: str, columns: Sequence[str]) -> None:
         """Columns that are each called by a system and a rater."""
-        split = crossed([(name, _labelled(name, words_of(name))[1]) for name in columns])
+        split = crossed([(name, labelled(name, words_of(name))[1]) for name in columns])
         if split is None:
             raise InputError(
                 f"`columns` ({into}={JOIN.join(columns)}): these names are not every one of some"
-                " systems with every one of some raters; name a column per system, or per rater"
+                f" {into.replace(JOIN, 's with every one of some ')}s; name columns of one of them"
             )
         self.into, self.value = into, "score"
         self.melted = {name: JOIN.join(both) for name, both in split.items()}
 
-    def _find_by_place(self, place: _Column) -> None:
+    def _find_by_place(self, place: SeenColumn) -> None:
         """The systems or raters that only the names of files or sheets tell."""
         open_ = [r for r in ("system", "rater", "editor") if r in self.schema.names
                  and r not in self.found and r not in self.spread]  # fmt: skip
@@ -562,7 +383,7 @@ class _Reading:
         machines = sum(bool(MACHINES.fullmatch(name)) for name in names) > len(names) / 2
         if "system" in open_ and (len(open_) == 1 or machines):
             self.found["system"] = place.name
-        elif "system" not in open_ and self._stand_twice():
+        elif "system" not in open_ and (open_[0] in self.schema.required or self._stand_twice()):
             self.found[open_[0]] = place.name
         elif "system" in open_:
             what = f"Is each {place.name} ({_some(sorted(names))}) a system or a {open_[1]}?"
@@ -579,7 +400,7 @@ class _Reading:
 
     def _find(self, role: str, least: int) -> None:
         """The one column that is this, if there is one; of several the user must say which."""
-        able = [c for c in self.free if _strength(c, role) >= least and self._plausible(c, role)]
+        able = [c for c in self.free if strength(c, role) >= least and self._plausible(c, role)]
         if len(able) > 1 and not self._same(able):
             asked = any(f"`{role}`" in question.text for question in self.asked)
             if not asked and role in (*self.schema.required, "rater", "doc"):
@@ -588,26 +409,26 @@ class _Reading:
         if able:
             self.found[role] = able[0].name
 
-    def _same(self, able: Sequence[_Column]) -> bool:
+    def _same(self, able: Sequence[SeenColumn]) -> bool:
         """Whether columns say the same in other words, as the number and name of a document do."""
         pairs = pl.DataFrame([c.values.cast(pl.String).alias(str(k)) for k, c in enumerate(able)])
         return pairs.n_unique() == max(c.distinct for c in able) == min(c.distinct for c in able)
 
-    def _plausible(self, column: _Column, role: str) -> bool:
+    def _plausible(self, column: SeenColumn, role: str) -> bool:
         """Whether a vague name can be this, given what is known of the other columns."""
         if any(f"={column.name}" in answer for q in self.asked for answer in q.answers):
             return False
-        if _strength(column, role) > LIKELY:
+        if strength(column, role) > LIKELY:
             return True
         if role == "seg" and "system" in self.found:
             systems = self.column(self.found["system"]).distinct
             # A number that no two rows share numbers rows, not the segments of several systems.
             return column.distinct < len(column.values) or systems == 1
-        if role in PERSONAL and _personal(column):
+        if role in PERSONAL and personal(column):
             return self._person(column, role)
         return True
 
-    def _person(self, column: _Column, role: str) -> bool:
+    def _person(self, column: SeenColumn, role: str) -> bool:
         """Whether the column of people, or machines, is this; asks where it may be both."""
         open_ = [r for r in PERSONAL if r in self.schema.names and r not in self.found
                  and r not in self.spread]  # fmt: skip
@@ -624,11 +445,11 @@ class _Reading:
 
     def _find_score(self) -> None:
         """The column of the scores, or the columns of several raters or systems."""
-        able = [c for c in self.free if _strength(c, "score") >= KNOWN]
+        able = [c for c in self.free if strength(c, "score") >= KNOWN]
         own = [c for c in able if c.name == "score"]
         plain = own or [c for c in able if not {*c.words} & AVERAGED]
-        sides = _side_by_side(self.free)
-        if not plain and not {"system", "rater"} & {*self.found} and self._find_crossed():
+        sides = side_by_side(self.free)
+        if not plain and "system" not in self.found and self._find_crossed():
             return
         if not plain and "system" in self.found and self._find_numbered():
             return
@@ -650,33 +471,39 @@ class _Reading:
         """Whether every segment has a column: S1, S2, S3 and so on."""
         able = [c for c in self.free if c.numeric and c.words and c.words[-1].isdigit()]
         stems = {"".join(c.words[:-1]) for c in able}
-        named = stems and stems <= known_as("seg") | {"s", "q"}
+        named = stems and stems <= known_as("seg") | NUMBERED
         if "seg" in self.found or not named or len(able) < MIN_NUMBERED:
             return False
         self._melt("seg", "score", [c.name for c in able])
         return True
 
     def _find_crossed(self) -> bool:
-        """Whether the columns of numbers are every system with every rater; asks which is which."""
-        able = [c for c in self.free if c.numeric and not (_is_metric(c) or _counts(c))]
-        split = crossed([(c.name, _labelled(c.name, c.words)[1]) for c in able])
-        if split is None:
+        """Whether columns of numbers are all of some with all of others; asks which is which.
+
+        They may be systems and raters, or segments and systems where each row is a rater's.
+        """
+        open_ = [role for role in ("seg", "system", "rater") if role not in self.found]
+        able = [c for c in self.free if c.numeric and not (is_metric(c) or counts(c))]
+        split = crossed([(c.name, labelled(c.name, c.words)[1]) for c in able])
+        if split is None or len(open_) < 2:
             return False
         parts = [sorted({both[k] for both in split.values()}) for k in range(2)]
         if any(stem_of(words_of(name)) in listed(DIMENSIONS) for part in parts for name in part):
             return False
-        machines = [sum(bool(MACHINES.fullmatch(n)) for n in part) / len(part) for part in parts]
-        people = [
-            sum(_labelled(n, words_of(n))[0] == "rater" for n in part) / len(part) for part in parts
-        ]
-        like = [m - p for m, p in zip(machines, people, strict=True)]
-        ways = ("system+rater", "rater+system")
-        if abs(like[0] - like[1]) > 0.5:
-            self._melt_crossed(ways[like[0] < like[1]], list(split))
-        else:
+        roles = [_role_of(part) for part in parts]
+        rest = [role for role in open_ if role not in roles]
+        if "seg" not in roles:
+            rest = [role for role in rest if role != "seg"]
+        roles = [role or (rest[0] if len(rest) == 1 else None) for role in roles]
+        if None not in roles and len({*roles}) == 2 and {*roles} <= {*open_}:
+            self._melt_crossed(JOIN.join(map(str, roles)), list(split))
+        elif {"system", "rater"} <= {*open_}:
             first, second = (_some(part) for part in parts)
             text = f"Are {first} the systems and {second} the raters, or the other way round?"
+            ways = ("system+rater", "rater+system")
             self.ask(text, *(f"{way}={JOIN.join(split)}" for way in ways))
+        else:
+            return False
         return True
 
     def _spread_over(self, sides: Mapping[str, Mapping[str, str]]) -> str | None:
@@ -699,9 +526,9 @@ class _Reading:
             )  # fmt: skip
 
     def _one_score(
-        self, able: Sequence[_Column], sides: Mapping[str, Mapping[str, str]]
+        self, able: Sequence[SeenColumn], sides: Mapping[str, Mapping[str, str]]
     ) -> None:  # fmt: skip
-        vague = [c for c in self.free if _strength(c, "score") == LIKELY]
+        vague = [c for c in self.free if strength(c, "score") == LIKELY]
         unknown = [name for group in sides.values() for name in group]
         only = [self.column(name) for name in unknown] if "rater" in self.found else []
         one = able or vague or only
@@ -725,19 +552,19 @@ class _Reading:
         else:
             self.ask(f"Which is `score`: {_some(names)}?", *answers)
 
-    def _other_scores(self, score: _Column) -> list[_Column]:
+    def _other_scores(self, score: SeenColumn) -> list[SeenColumn]:
         """Columns that may as well be the score, where its name has a qualifier, as theirs have."""
         if not [word for word in score.words if word not in SCORED | {"esa", "da", "sqm", "mqm"}]:
             return []
         return [
             c for c in self.free
-            if c is not score and c.numeric and {*c.words} & SCORED and not _is_metric(c)
-            and not {*c.words} & (STANDARDISED | BESIDE) and not _counts(c)
+            if c is not score and c.numeric and {*c.words} & SCORED and not is_metric(c)
+            and not {*c.words} & (STANDARDISED | BESIDE) and not counts(c)
         ]  # fmt: skip
 
     def _melt_texts(self) -> None:
         """Outputs of several systems side by side."""
-        able = {c.name: _labelled(c.name, c.words) for c in self.free if c.text}
+        able = {c.name: labelled(c.name, c.words) for c in self.free if c.text}
         for name, (into, _) in list(able.items()):
             rest = [w for w in words_of(name) if w not in known_as("target") or w == "mt"]
             if not into and rest and len(rest) < len(words_of(name)):
@@ -754,7 +581,7 @@ class _Reading:
         asked = " ".join(answer for q in self.asked for answer in q.answers)
         missing = [r for r in self.schema.required if r not in have and f"{r}=" not in asked]
         for place, role in enumerate(missing):
-            worded = [c for c in self.free if role == "score" and _names_score(c) and not c.text]
+            worded = [c for c in self.free if role == "score" and self._may_be_words(c)]
             if worded:
                 text = (
                     f"{worded[0].name} has words, no numbers ({_some(sorted(worded[0].said))}):"
@@ -763,7 +590,7 @@ class _Reading:
                 self.asked.append(Question(text, "columns", ("score=YOURS",)))
                 continue
             # Texts are called for where texts are meant, and names where names are.
-            able = [c for c in self.free if _fits(c, role) and c.text == (role in TEXTS)]
+            able = [c for c in self.free if fits(c, role) and c.text == (role in TEXTS)]
             if role == "seg" and not able:
                 able = [c for c in self.free if c.text]
             listed_ = f"; the columns are {_some(self.table)}" if place == 0 else ""
@@ -774,6 +601,13 @@ class _Reading:
                     tuple(f"{role}={c.name}" for c in able[:MOST_ANSWERS]) or (f"{role}=YOURS",),
                 )
             )
+
+    def _may_be_words(self, column: SeenColumn) -> bool:
+        """Whether a column may have words where a score has numbers."""
+        if column.numeric or column.text:
+            return False
+        few = column.distinct <= MOST_WORDS < len(column.values) / 2
+        return names_score(column) or (few and {"system", "seg", "rater"} <= {*self.found})
 
     def _need_documents(self) -> None:
         """Ask for the document where outputs stand twice and some column tells them apart."""
@@ -814,6 +648,16 @@ class _Reading:
                 text = f"{column.name} has {_some(sorted(column.said))}: {what}?"
                 self.asked.append(Question(text, "only", (f"{column.name}={common}",)))
 
+    def _find_verdicts(self) -> None:
+        """The column that says who won, by what stands in it."""
+        able = [
+            c for c in self.free
+            if not c.numeric and 1 < c.distinct <= MOST_KINDS
+            and all(side_of(word, self.found) for word in c.said)
+        ]  # fmt: skip
+        if len(able) == 1:
+            self.found["winner"] = able[0].name
+
     def _need_winners(self) -> None:
         said = self.column(self.found["winner"]).values.cast(pl.String).drop_nulls().unique()
         names = {
@@ -833,16 +677,18 @@ class _Reading:
             )
 
     def _wrapped(self) -> Guess:
-        metrics, counts, ratings, unsure, ignored = [], [], [], [], []
+        metrics, counted, ratings, unsure, ignored = [], [], [], [], []
         for column in self.free:
+            if column.values.null_count() == len(column.values):
+                continue
             if not column.numeric:
                 ignored.append(column.name)
             elif self._like_the_score(column):
                 ratings.append(column.name)
-            elif _is_metric(column):
+            elif is_metric(column):
                 metrics.append(column.name)
-            elif _counts(column) and not {*column.words} & TIME:
-                counts.append(column.name)
+            elif counts(column) and not {*column.words} & TIME:
+                counted.append(column.name)
             else:
                 unsure.append(column.name)
         own = self.kind == "scores" and all(self.found.get(n) == n for n in self.schema.required)
@@ -851,7 +697,7 @@ class _Reading:
         order = [name for name in self.schema.names if name in self.found]
         return Guess(
             self.source, self.kind, {name: self.found[name] for name in order}, self.melted,
-            self.into, self.value, tuple(metrics), tuple(counts), tuple(ratings), tuple(unsure),
+            self.into, self.value, tuple(metrics), tuple(counted), tuple(ratings), tuple(unsure),
             tuple(ignored), tuple(self.asked), self._lower_likely(),
         )  # fmt: skip
 
@@ -860,21 +706,21 @@ class _Reading:
         own = [self.found[n] for n in ("score",) if n in self.found]
         scores = [self.column(name) for name in (*own, *(self.melted if not own else ()))]
         scores = [column for column in scores if column.numeric]
-        if any({*column.words} & LOWER for column in scores):
+        if any({*column.words} & LOWER or best_is_low(column.name) for column in scores):
             return True
         marks = [column for column in scores if {*column.words} & MARKS]
         numbers = np.concatenate([column.numbers for column in marks] or [np.array([])])
         known = numbers[np.isfinite(numbers)]
         return bool(len(known) and known.min() >= 1 and known.max() <= 6)
 
-    def _like_the_score(self, column: _Column) -> bool:
+    def _like_the_score(self, column: SeenColumn) -> bool:
         """Whether a column of numbers is another rating: by its name, or almost equal."""
         if RATED.fullmatch(column.name) or {*column.words} & STANDARDISED:
             return True
         if "score" not in self.found:
-            return _score_strength(column) >= KNOWN
+            return score_strength(column) >= KNOWN
         score = self.column(self.found["score"])
-        if is_like(column.name, score.name) and not _is_metric(column):
+        if is_like(column.name, score.name) and not is_metric(column):
             return True
         x, y = score.numbers, column.numbers
         known = np.isfinite(x) & np.isfinite(y)
@@ -883,18 +729,36 @@ class _Reading:
         return abs(float(np.corrcoef(x[known], y[known])[0, 1])) > SAME_AS_RATINGS
 
 
+def _role_of(names: Sequence[str]) -> str | None:
+    """Whether these are names of segments, of systems or of raters; None: they do not tell."""
+    words = [words_of(name) for name in names]
+    stems = {"".join(own[:-1]) for own in words if own and own[-1].isdigit()}
+    if all(own and own[-1].isdigit() for own in words) and stems <= NUMBERED | known_as("seg"):
+        return "seg"
+    for role, like in (
+        ("system", lambda name: bool(MACHINES.fullmatch(name))),
+        ("rater", lambda name: labelled(name, words_of(name))[0] == "rater"),
+    ):
+        if sum(map(like, names)) > len(names) / 2:
+            return role
+    return None
+
+
 def side_of(value: str, columns: Columns) -> str | None:
     """Which side a word in ``winner`` names: by the side, or by the name of its column.
 
     >>> side_of("model_a", {"left": "model_a"}), side_of("B", {}), side_of("x", {})
     ('left', 'right', None)
+    >>> side_of("Output A is slightly better", {}), side_of("Both about equal", {})
+    ('left', 'tie')
     """
     words = words_of(value)
-    if value.strip() == "=" or "".join(words) in listed(TIES):
+    told = [word for word in words if word not in OF_VERDICTS]
+    if value.strip() == "=" or {"".join(words), "".join(told)} & listed(TIES):
         return "tie"
     for side in ("left", "right"):
-        rest = [word for word in words if word not in SIDES[side]]
-        named = len(rest) < len(words) and stem_of(rest) in {*known_as("system"), "", "translation"}
+        rest = [word for word in told if word not in SIDES[side]]
+        named = len(rest) < len(told) and stem_of(rest) in {*known_as("system"), ""}
         if value == columns.get(side) or (named and not value.strip().isdigit()):
             return side
     return None

@@ -53,7 +53,7 @@ def restored(raw: Raw) -> Raw:
     cells = int(sum(raw.frame.select(marked.sum()).row(0)))
     frame = raw.frame.with_columns(pl.when(marked).then(texts.str.slice(1)).otherwise(texts))
     words = {name: name[1:] for name in frame.columns if name[:1] == "'" and _word_runs(name)}
-    text = f"an apostrophe before =, +, -, @ or a tab was taken away: {plural(cells, 'cell')}"
+    text = f"an apostrophe before =, +, -, @ or a tab was removed: {plural(cells, 'cell')}"
     notes = [Note("apostrophes-removed", text)] if cells else []
     return replace(raw, frame=frame.rename(words), notes=(*raw.notes, *notes))
 
@@ -166,7 +166,9 @@ def joined_lines(data: bytes, separator: str, frame: pl.DataFrame) -> tuple[Note
         return ()
     if not regular_unquoted(data, frame.width):
         return ()
-    text = "quotation marks join several lines into one cell; double them if they are text"
+    text = (
+        "quotation marks join several lines into one cell; double them if they are part of the text"
+    )
     return (Note("lines-joined", text),)
 
 

@@ -24,9 +24,11 @@ LONG_NAME = 40
 """Longer texts in a second row are texts, and no names of columns."""
 MERGED_SHARE = 0.25
 """Where fewer cells of a column are empty, they are missing rather than merged."""
-MAX_NAMED = 3
+MAX_NAMED, MAX_FOOT = 3, 6
+TOTAL_WORDS = sorted({*TOTALS, *(f"{word}:" for word in TOTALS)})
 SIGNS = (" / ", "/", " - ", "|", ":", "__", "_", "-", ".", " ")
 """What may stand between the two names in the name of a column."""
+BRACKETS = " []()"
 
 Cells = Sequence[str | None]
 
@@ -98,7 +100,7 @@ def top_of(rows: Sequence[Cells]) -> Top:
     if place + 1 < len(rows) and (both := two_rows(rows[place], rows[place + 1])):
         names, count = both, 2
     said = [" ".join(_filled(row)) for row in rows[:place] if _filled(row)]
-    text = f"the column names are in row {place + 1}; above them stands: {'; '.join(said)}"
+    text = f"the column names are in row {place + 1}; above them: {'; '.join(said)}"
     return Top(names, place, count, (Note("header-below", text),) if said else ())
 
 
@@ -154,8 +156,52 @@ def labels_of(paths: Sequence[str | Path]) -> list[str]:
 
 
 def rows_alone(raw: Raw) -> Raw:
-    """The table without rows that are none: its header again, means, totals and remarks below."""
-    return _without_foot(_without_headers(raw))
+    """The table without rows that are none: its header again, means and totals, remarks below."""
+    return _without_foot(_without_totals(_without_headers(raw)))
+
+
+def _without_totals(raw: Raw) -> Raw:
+    """The table without means and totals between its rows, which have fewer cells than these."""
+    words = [name for name in raw.frame.columns if raw.frame.schema[name] == pl.String]
+    if not words or raw.frame.height < 2:
+        return raw
+    said = raw.frame.select(pl.col(words).str.strip_chars().str.to_lowercase().is_in(TOTAL_WORDS))
+    places = said.select(pl.any_horizontal(pl.all()).fill_null(False)).to_series().arg_true()
+    filled = raw.frame.select(pl.sum_horizontal(pl.all().is_not_null())).to_series()
+    usual = filled.median() or 0
+    totals = [
+        place for place in places
+        if filled[place] < usual and _is_total(_cells(raw.frame.row(place)))
+    ]  # fmt: skip
+    if not totals or 2 * len(totals) > raw.frame.height:
+        return raw
+    kept = [place for place in range(raw.frame.height) if place not in {*totals}]
+    return _left_out(raw, kept, totals)
+
+
+def _left_out(raw: Raw, kept: Sequence[int], places: Sequence[int]) -> Raw:
+    """The table without some rows, with a note that names the first of them."""
+    shown = "; ".join(
+        f"line {line}, {_cells(raw.frame.row(place))[0]}"
+        for line, place in zip(raw.lines(places[:MAX_NAMED]), places, strict=False)
+    )
+    more = f" and {len(places) - MAX_NAMED} more" if len(places) > MAX_NAMED else ""
+    text = f"{plural(len(places), 'row')} beside those of the table left out ({shown}{more})"
+    return replace(
+        raw, frame=raw.frame[kept], lines=lines_of(raw, kept),
+        notes=(*raw.notes, Note("rows-left-out", text)),
+    )  # fmt: skip
+
+
+def _cells(row: Sequence[object]) -> list[str]:
+    """What stands in a row."""
+    return _filled([None if cell is None else str(cell) for cell in row])
+
+
+def _is_total(cells: Sequence[str]) -> bool:
+    """Whether a row begins with a word such as mean, and has nothing but numbers behind it."""
+    said = [cell for cell in cells if not _is_number(cell)]
+    return said == list(cells[:1]) and bool(said) and "".join(words_of(said[0])) in TOTALS
 
 
 def _without_headers(raw: Raw) -> Raw:
@@ -177,25 +223,17 @@ def _without_headers(raw: Raw) -> Raw:
 
 def _without_foot(raw: Raw) -> Raw:
     """The table without what stands below it: means and totals, and remarks in a single cell."""
-    frame, left = raw.frame, []
-    if frame.width < 2:
-        return raw
-    tail = frame.tail(MAX_NAMED * 2)
-    for row in reversed(tail.rows()):
-        cells = _filled([None if cell is None else str(cell) for cell in row])
-        said = [cell for cell in cells if not _is_number(cell)]
-        total = bool(said) and said == cells[:1] and "".join(words_of(said[0])) in TOTALS
-        if not (total or (said == cells and len(cells) == 1 and frame.width > 2)):
+    frame, foot = raw.frame, 0
+    for row in reversed(frame.tail(MAX_FOOT).rows()):
+        cells = _cells(row)
+        remark = len(cells) == 1 and frame.width > 2 and not _is_number(cells[0])
+        if frame.width < 2 or not (remark or _is_total(cells)):
             break
-        left.append(said[0])
-    if not left or len(left) == frame.height:
+        foot += 1
+    if not foot or foot == frame.height:
         return raw
-    kept = frame.height - len(left)
-    lines = raw.lines(range(kept, frame.height))
-    shown = "; ".join(f"line {line}, {words}" for line, words in
-                      zip(lines[:MAX_NAMED], left[::-1], strict=False))  # fmt: skip
-    text = f"{plural(len(left), 'row')} below the table left out ({shown})"
-    return replace(raw, frame=frame.head(kept), notes=(*raw.notes, Note("foot-left-out", text)))
+    kept = range(frame.height - foot)
+    return _left_out(raw, kept, range(frame.height - foot, frame.height))
 
 
 def filled_down(raw: Raw, names: Iterable[str], key: Sequence[str]) -> Raw:
@@ -235,8 +273,8 @@ def crossed(names: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]] | No
             for name, label in names:
                 for text in (name, label):
                     first, found, second = cut(text, sign)
-                    if found and first.strip() and second.strip():
-                        split[name] = (first.strip(), second.strip())
+                    if found and first.strip(BRACKETS) and second.strip(BRACKETS):
+                        split[name] = (first.strip(BRACKETS), second.strip(BRACKETS))
                         break
             one, two = ({both[k] for both in split.values()} for k in range(2))
             full = len({*split.values()}) == len(split) == len(one) * len(two)

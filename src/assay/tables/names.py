@@ -38,7 +38,7 @@ ROLES: dict[str, str] = {
         "proyecto, progetto, документ, файл, 文档, 文件, 文書, 문서"
     ),
     "seg": (
-        "seg, segment, sentence, sent, line, item, itemid, string, stringid, tu, unit, "
+        "seg, segment, sentence, sent, sid, line, item, itemid, string, stringid, tu, unit, "
         "sourceid, srcid, source segment id, question, prompt, example, satz, zeile, phrase, "
         "ligne, oracion, frase, linea, segmento, veta, radek, zdanie, предложение, сегмент, "
         "строка, предложения, сегмента, строки, 句子, 句子编号, 编号, 序号, 句号, 段落编号, "
@@ -46,7 +46,8 @@ ROLES: dict[str, str] = {
     ),
     "rater": (
         "rater, annotator, annot, evaluator, evaluatedby, ratedby, annotatedby, judge, "
-        "assessor, scorer, user, username, worker, participant, grader, bewerter, bewerterin, "
+        "assessor, scorer, user, username, email, emailaddress, who, wer, worker, "
+        "participant, grader, bewerter, bewerterin, "
         "annotatorin, beurteiler, gutachter, pruefer, prufer, evaluateur, evaluatrice, "
         "annotateur, annotatrice, juge, evaluador, evaluadora, anotador, valutatore, "
         "annotatore, avaliador, hodnotitel, anotator, oceniajacy, оценщик, аннотатор, асессор, "
@@ -148,6 +149,8 @@ DIMENSIONS = (
 )
 """What a score may be about; alone it is the score, beside another nobody knows."""
 
+BEST = _words("best perfect excellent optimal gut best bien mejor meilleur ottimo 最好")
+WORST = _words("worst bad poor useless terrible schlecht schlechteste mal peor pire pessimo 最差")
 RANKS = _words("rank ranks ranking rang")
 FILLERS = _words(
     "human raw overall final total value points score scores rating ratings annotation mean "
@@ -218,8 +221,15 @@ SIDES: Mapping[str, frozenset[str]] = {
 TIES = (
     "tie, ties, tied, draw, both, neither, none, equal, equally good, same, no preference, "
     "nopreference, tie bothbad, both bad, gleich, unentschieden, egal, egalite, empate, "
-    "pareggio, remiza, ничья, 平局, 引き分け, ="
+    "pareggio, remiza, ничья, 平局, 引き分け, =, both equal, both same, no difference, "
+    "cannot decide, equally bad, similar, comparable"
 )
+OF_VERDICTS = _words(
+    "output translation is are was the it much slightly somewhat a bit clearly far strongly more"
+    " better preferred best about almost approximately"
+) - {"a"}
+"""Words in a verdict that say neither who won nor that nobody did."""
+
 """What a judgment says that prefers neither."""
 
 
@@ -289,7 +299,8 @@ YES_OR_NO = _words("true false 0 1 yes no ja nein oui non")
 LOWER = _words(
     "mqm errors error mistakes penalty penalties demerits rank ranks ranking rang place"
     " platz fehler fehlerzahl fehleranzahl fehlerpunkte strafpunkte schulnote schulnoten"
-    " erreurs fautes errores faltas errori chyby ошибки 错误数 扣分 排名 順位 hter"
+    " erreurs fautes errores faltas errori chyby ошибки 错误数 扣分 排名 順位 hter minor major"
+    " critical"
 )
 """Words in the names of scores of which fewer is better, as a rule."""
 
@@ -298,6 +309,25 @@ MARKS = _words("note noten zensur zensuren znamka")
 """Names of marks, of which 1 is the best in some countries and the worst in others."""
 BESIDE = _words("confidence certainty sicherheit difficulty agreement importance weight")
 """Words in the names of numbers that raters give beside a score."""
+
+
+def best_is_low(name: str) -> bool:
+    """Whether the name of a score says that less is better.
+
+    >>> best_is_low("Rating (1 = best, 7 = worst)"), best_is_low("Score (0=bad, 5=perfect)")
+    (True, False)
+    """
+    words = words_of(name)
+    told = [word for word in words if word.isdigit() or word in BEST | WORST]
+    behind = bool(told) and not told[0].isdigit()
+    ends = {
+        word in BEST: int(told[place])
+        for k, word in enumerate(told)
+        if not word.isdigit() and 0 <= (place := k + 1 if behind else k - 1) < len(told)
+        and told[place].isdigit()
+    }  # fmt: skip
+    less = {"lower", "less", "fewer"} & {*words} and "better" in words
+    return bool(less) or (len(ends) == 2 and ends[True] < ends[False])
 
 
 def headed(stem: str, role: str) -> bool:

@@ -6,6 +6,8 @@ and nothing else.
 
 from __future__ import annotations
 
+from datetime import datetime
+
 import polars as pl
 
 from assay.tables.load import MISSING
@@ -13,8 +15,10 @@ from assay.tables.load import MISSING
 COMMA = r"[+-]?\d+(,\d+)?"
 CLOCK = r"\d+:[0-5]?\d:[0-5]?\d(\.\d+)?"
 OUT_OF = r"(\d+(?:\.\d+)?)\s*/\s*(\d+)"
+STARS = "★+☆*"
 LABELLED = r"([+-]?\d+(?:\.\d+)?)\s*[-\u2013\u2014:=.(]\s*([^\d\s][^\d]*?)\)?"
 
+DAY_NOUGHT, LONGEST = datetime(1899, 12, 31), 86400.0
 MOST_STEPS = 12
 """Of more different texts, or of texts that hardly repeat, none is a step of a scale."""
 
@@ -44,6 +48,8 @@ def understood(values: pl.Series) -> tuple[pl.Series, str] | None:
     if _all(known, OUT_OF) and known.str.extract(OUT_OF, 2).n_unique() == 1:
         most = known.str.extract(OUT_OF, 2)[0]
         return _sure(words.str.extract(OUT_OF, 1), words, f"a number out of {most}")
+    if _all(known, STARS):
+        return words.str.count_matches("★").cast(pl.Float64), "★★★☆☆ as 3"
     steps = len(known) <= MOST_STEPS and 2 * len(known) <= len(words.drop_nulls())
     if steps and _all(known, LABELLED) and _one_to_one(known):
         return _sure(words.str.extract(LABELLED, 1), words, "the number before the word")
@@ -60,6 +66,10 @@ def seconds_of(values: pl.Series) -> pl.Series | None:
     """
     if values.dtype in (pl.Time, pl.Duration):
         return values.cast(pl.Duration).dt.total_milliseconds() / 1000
+    if isinstance(values.dtype, pl.Datetime):
+        # A spreadsheet's times without a day are of the day before its first.
+        past = (values - DAY_NOUGHT).dt.total_milliseconds() / 1000
+        return past if past.is_between(0, LONGEST).all() else None
     if values.dtype != pl.String:
         return None
     words = values.str.strip_chars()

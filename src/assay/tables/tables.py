@@ -443,8 +443,8 @@ def need_undamaged(frame: pl.DataFrame, findings: Findings) -> None:
     stated = dict(part.split(":", 1) for part in line.split("|")[1:] if ":" in part).get(DRAWN)
     if stated is not None and frame.height and stated != units_digest(frame):
         findings.header(
-            "these are not the segments that were drawn: rows are gone, added or changed; use the"
-            " file as assay sample wrote it",
+            "these are not the segments that were drawn: rows are missing, added or changed; use"
+            " the file as assay sample wrote it",
             "seg",
         )
 
@@ -807,7 +807,7 @@ def _first_answers(
     again |= ~rows["_row"].is_in(first.implode())
     text = (
         f"{int(again.sum()):,} rows rate an output again that the same rater has rated: the first"
-        " rating counts, the others only show how far raters agree with themselves"
+        " rating counts; the others only show how far raters agree with themselves"
     )
     if copies := int((frame.is_duplicated() & again).sum()):
         text += f"; {copies:,} of them are equal to another row in all columns: were they copied?"

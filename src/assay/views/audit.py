@@ -44,7 +44,7 @@ def audit_section(audit: Audit, *, pairs: bool = False) -> Section:
     first, *rest = audit.findings
     blocks: list[Block] = [_systems(audit), *map(sentence, rest)]
     if any(item.ease for item in audit.systems):
-        blocks.append("Ease: by how much better a system looks because its segments were easier.")
+        blocks.append("Ease: how much better a system looks because its segments were easier.")
     blocks += [_practice(audit), *_claims(audit)]
     if audit.representation:
         blocks.append(_representation(audit))

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from assay.effort.results import EditorEffort, Effort, SystemEffort
 from assay.effort.verdict import Verdict, less_and_more
 from assay.results import p_value, percent, plural
-from assay.views.figures import ACCENT, INK, TONES, new_figure, tidy
+from assay.views.figures import ACCENT, INK, TONES, legend, new_figure, tidy
 from assay.views.section import Bar, Block, Figure, Section, Table, against, table, with_bars
 
 if TYPE_CHECKING:
@@ -96,7 +96,7 @@ def _said(result: Effort) -> list[str]:
         ]
     else:
         lines = [
-            f"Whether {best} or {rival} {least} is open: {amount} against"
+            f"Whether {best} or {rival} {least} is undecided: {amount} against"
             f" {_amount(result, rival, short=True)}, by {plural(len(result.editors), 'editor')}."
         ]
     if verdict.beats and (len(verdict.beats) > 1 or not verdict.decided):
@@ -143,8 +143,8 @@ def _no_price(result: Effort) -> list[str]:
     if result.verdict is not None and result.verdict.why == "time-left-out":
         return ["Time was left out, so no price."]
     return [
-        "No time in these files, so no price: it takes the seconds of every segment, which MXLIFF"
-        " (Phrase) has, or a table with a column of seconds."
+        "No time in these files, so no price: that needs the seconds of every segment, as in"
+        " MXLIFF (Phrase) or in a table with a column of seconds."
     ]
 
 
@@ -182,7 +182,7 @@ def _methods(result: Effort) -> str:
     random = any("document" in parts for parts in result.components.values())
     kits = "each editor a different document from each system"
     if random:
-        kits = "several documents from each, which are taken as alike in kind"
+        kits = "several documents from each, which are taken to be alike in kind"
     elif result.assume_alike:
         kits = (
             "all editors the same document from each system, assuming that the documents are alike"
@@ -247,8 +247,8 @@ def _known(end: float | None) -> float:
 def _levels(result: Effort) -> Table:
     return table(
         "effort", "Effort by system and measure; less is better. The 83% interval leaves out the"
-                  " spread that all systems share: two systems whose intervals do not touch"
-                  " differ at about the 5% level.",
+                  " spread that all systems share: where two do not touch, the systems differ at"
+                  " about the 5% level.",
         f"system:text; measure:text; mean; low,high:interval = {_interval(result.level)}; "
         "low83,high83:interval = 83% interval",
         _by_measure(result.systems, "system"),
@@ -289,7 +289,7 @@ def _differences(result: Effort) -> Table:
     count = f"{result.assignments:,}"
     assignments = f"all {count} assignments" if result.exact else f"{count} random assignments"
     dealt = _is_known(item.randomisation_p for item in result.differences)
-    anew = f" and by dealing the kits out anew ({assignments})" if dealt else ""
+    anew = f" and from reassigning the kits ({assignments})" if dealt else ""
     return table(
         "effort-differences", f"Left minus right, with p from the mixed model ({shown} degrees of"
                               f" freedom){anew}. Each verdict is for its pair alone; p (Holm) is"
@@ -399,10 +399,9 @@ def draw_effort(result: Effort) -> Drawing:
             ):  # fmt: skip
                 axes.plot([low, high], [row, row], color=ACCENT, linewidth=width)
             axes.plot(level.mean, row, "o", color=INK, markersize=5)
-        axes.set_title(measure, fontsize=10, color=INK, loc="left")
-        axes.set_xlabel(unit.replace(", ", ",\n"), color=INK, fontsize=8)
         axes.set_ylim(-0.6, len(systems) - 0.4)
-        tidy(axes, grid="x")
+        tidy(axes, grid="x", title=measure)
+        axes.set_xlabel(unit.replace(", ", ",\n"), color=INK, fontsize=8)
     names = [item.system for item in reversed(systems)]
     panels[0].set_yticks(range(len(systems)), names, parse_math=False)  # a name may have a $
     return figure
@@ -428,9 +427,8 @@ def draw_effort_by_editor(
     for number, system in enumerate(systems):
         axes.bar(0, 0, color=_colour(number), label=_literal(system))
     axes.set_xticks(range(len(editors)), editors, parse_math=False)
-    axes.set_ylabel(label, color=INK)
-    figure.legend(loc="outside upper center", ncols=min(6, len(systems)), frameon=False)
-    tidy(axes, grid="y")
+    tidy(axes, grid="y", y=label)
+    legend(figure, min(6, len(systems)))
     return figure
 
 
@@ -452,9 +450,8 @@ def draw_aggregate(parts: Mapping[str, Mapping[str, float | None]]) -> Drawing:
     for number, measure in enumerate(measures):
         axes.bar(0, 0, color=_colour(number), label=_literal(measure))
     axes.set_xticks(range(len(parts)), list(parts), parse_math=False)
-    axes.set_ylabel("effort, sum of ratios to the mean", color=INK)
-    figure.legend(loc="outside upper center", ncols=len(measures), frameon=False)
-    tidy(axes, grid="y")
+    tidy(axes, grid="y", y="effort, sum of ratios to the mean")
+    legend(figure, len(measures))
     return figure
 
 
@@ -468,8 +465,7 @@ def draw_averages(rows: Mapping[str, Sequence[float]], *, interval: str) -> Draw
     axes.axvline(1.0, color=INK, linewidth=0.8, linestyle=":")
     axes.set_ylim(-0.6, len(rows) - 0.4)
     axes.set_yticks(range(len(rows)), list(reversed(list(rows))), parse_math=False)
-    axes.set_xlabel(f"effort, mean of ratios to the mean, with {interval}", color=INK)
-    tidy(axes, grid="x")
+    tidy(axes, grid="x", x=f"effort, mean of ratios to the mean, with {interval}")
     return figure
 
 

@@ -60,8 +60,8 @@ HELD_FOR = {
 }
 DOES_NOT_HOLD = "These intervals and verdicts do not hold."
 WHY_NOT = (
-    "The outputs that were not rated are others in kind than the rated ones (see the warnings)."
-    " Taken as they are: "
+    "The outputs that were not rated are different in kind from the rated ones (see the"
+    " warnings). Taken as they are: "
 )
 REPEATED = {
     "raters": "other raters and as many ratings",
@@ -73,8 +73,8 @@ NAMED = ("hoeffding", "bernstein")
 METHODS = {
     "mean": ("the mean of the ratings, weighted by the inclusion probabilities", ("cochran1977",)),
     "regression": (
-        "a regression estimator that corrects the mean by what the automatic metrics say of the"
-        " segments that were not rated",
+        "a regression estimator that corrects the mean by what automatic metrics predict for the"
+        " segments without a rating",
         ("sarndal1992", "saldias2022"),
     ),
     "cv": ("automatic metrics as control variates", ("saldias2022",)),
@@ -307,10 +307,10 @@ def _scores(result: Estimates) -> Table:
     known = " Diamond: the true score, known because this campaign is simulated."
     found = table(
         "scores",
-        f"Dot: estimate; bar: {interval_heading(result.level, holds=_holds(result.notes))}."
-        f"{known if truth else ''} The rank range holds the ranks that the decided differences"
-        " leave possible. A line separates clusters: all differences between them are decided,"
-        f" {_rule(result)}.{_ranked(result)}",
+        "Dot: estimate; bar:"
+        f" {interval_heading(result.level, holds=_holds(result.notes))}.{known if truth else ''}"
+        " Rank range: the ranks that the decided differences leave possible. A line separates"
+        f" clusters: every difference across it is decided, {_rule(result)}.{_ranked(result)}",
         "system:text; estimate = score; "
         f"low,high:interval = {_interval(result.level, result.notes)}; truth; "
         "n,population:of = rated; rank:count; low_rank,high_rank:ranks = rank range; "
@@ -333,7 +333,9 @@ def _scores(result: Estimates) -> Table:
 def _ranked(result: Estimates) -> str:
     if not has_note(result.notes, "order-by-differences"):
         return ""
-    return " Ranks come from the differences, and here not in the order of the estimates."
+    return (
+        " Ranks follow the differences, which here put systems in another order than the estimates."
+    )
 
 
 def _of_a_pool(result: Estimates) -> str:
@@ -343,8 +345,8 @@ def _of_a_pool(result: Estimates) -> str:
     if len(result.systems) == 1:
         return " The interval is for raters like these, who may be stricter or milder as a whole."
     return (
-        " Scores are for raters like these; a stricter pool moves all systems alike, so"
-        " differences are surer."
+        " Scores are for raters like these; a stricter pool would move all systems alike, so"
+        " differences are more certain."
     )
 
 
@@ -397,10 +399,10 @@ def _unlike(result: Estimates) -> str:
     )
     if same:
         return ""
-    fits = "" if result.method == "mean" else " and with what the metrics say of these two"
+    fits = "" if result.method == "mean" else " and with what the metrics predict for these two"
     return (
-        " A difference may not be exactly that of the two estimates: it is found from the segments"
-        f" rated for both{fits}."
+        " A difference may not be exactly that of the two estimates: it is computed on the"
+        f" segments rated for both{fits}."
     )
 
 
@@ -484,8 +486,8 @@ def _uncertainty(result: Estimates) -> str:
     )  # fmt: skip
     if result.basis == "texts":
         return (
-            f" {percent(result.level)} intervals come from the spread between texts, as if these"
-            f" were drawn at random from all of their kind.{fails}"
+            f" {percent(result.level)} intervals come from the spread between texts, as if those"
+            f" were a random draw of their kind.{fails}"
         )
     name = result.interval.capitalize() if result.interval in NAMED else result.interval
     raters = " and how much raters of the same task differ" if result.target == "raters" else ""
@@ -530,10 +532,10 @@ def _sources(result: Estimates) -> tuple[str, ...]:
 # --- with the metrics' help -------------------------------------------------------------------
 
 COMPOSITE_LIMITS = (
-    "Use it as the best guess of the order while ratings are few, never as a verdict: it leans on"
-    " the metrics, and what is decided is decided by the ratings above. On fully rated WMT data its"
-    " intervals held on average for 92 to 97% of pairs, but for a system that the metrics misjudge"
-    " for as few as 75%."
+    "This is the best guess at the order while ratings are few, not a verdict: it relies on the"
+    " metrics, and only the ratings above decide. On fully rated WMT data its intervals held for"
+    " 92 to 97% of pairs on average, but for as few as 75% of those of a system that the metrics"
+    " misjudge."
 )
 """Measured by ``benchmarks/honesty_composite.py``."""
 
@@ -543,8 +545,8 @@ def composite_section(result: Composite, whole: Estimates) -> Section:
     direct = {item.system: item.rank for item in whole.systems}
     past = " and an earlier campaign" if result.history else ""
     lead = (
-        f"With what the metrics{past} say between systems, the most probable order begins with"
-        f" {result.systems[0].system}. That help is worth {result.worth:.1f} times the ratings."
+        f"With the metrics'{past} help, the most probable first is {result.systems[0].system}."
+        f" That help is worth {result.worth:.1f} times the ratings."
     )
     order = table(
         "composite",

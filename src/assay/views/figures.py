@@ -66,8 +66,7 @@ def draw_bars(table: Table) -> Figure:
     names = [str(row[table.named]) for row in table.rows]
     axes.set_yticks(rows, names, parse_math=False)  # a name may have a $
     axes.set_ylim(-0.6, len(names) - 0.4)
-    axes.set_xlabel(table.axis, color=INK, parse_math=False)
-    tidy(axes, grid="x")
+    tidy(axes, grid="x", x=table.axis)
     axes.spines["left"].set_visible(False)
     return figure
 
@@ -138,11 +137,9 @@ def draw_shares(rows: Sequence[Mapping[str, Any]]) -> Figure:
         texts = [str(row["group"]).replace(" ", "\n") for row in own]
         turn = 90 if len(own) > 8 else 0
         axes.set_xticks(range(len(own)), texts, parse_math=False, rotation=turn)
-        axes.set_title(way, fontsize=10, color=INK, loc="left", parse_math=False)
-        tidy(axes, grid="y")
+        tidy(axes, grid="y", title=way)
     panels[0].set_ylabel("share of the segments (%)", color=INK)
-    handles, texts = panels[0].get_legend_handles_labels()
-    figure.legend(handles, texts, loc="outside upper center", ncols=2, frameon=False)
+    legend(figure, 2, *panels[0].get_legend_handles_labels())
     return figure
 
 
@@ -162,23 +159,15 @@ def draw_lengths(rows: Sequence[Mapping[str, Any]]) -> Figure:
         for number, name in enumerate(here):
             places = [k + 0.27 * (number - (len(here) - 1) / 2) for k in range(len(bins))]
             heights = [shares.get((pair, name, length), 0.0) for length in bins]
-            axes.bar(
-                places,
-                heights,
-                0.25,
-                color=SAMPLE_COLOURS[number % len(SAMPLE_COLOURS)],
-                label=name,
-            )
+            colour = SAMPLE_COLOURS[number % len(SAMPLE_COLOURS)]
+            axes.bar(places, heights, 0.25, color=colour, label=name)
         axes.set_xticks(range(len(bins)), bins)
-        axes.set_title(pair, fontsize=10, color=INK, loc="left")
-        axes.set_xlabel("segments in the document", color=INK)
-        tidy(axes, grid="y")
+        tidy(axes, grid="y", title=pair, x="segments in the document")
     panels[0].set_ylabel("share of the data (%)", color=INK)
     handles = {text: handle for axes in panels
                for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)}  # fmt: skip
     shown = ["whole test set" if text == "full" else text for text in handles]
-    figure.legend(handles.values(), shown, loc="outside upper center",
-                  ncols=3, frameon=False)  # fmt: skip
+    legend(figure, 3, list(handles.values()), shown)
     return figure
 
 
@@ -207,11 +196,10 @@ def draw_stability(rows: Sequence[Mapping[str, Any]]) -> Figure:
             label=design,
         )
     axes.set_xticks(sorted({row["budget"] for row in rows}))
-    axes.set_xlabel("budget (% of the segments)", color=INK)
-    axes.set_ylabel("samples with a changed ranking (%)", color=INK)
     axes.set_ylim(0, 103)
     axes.legend(frameon=False, loc="lower left")
-    tidy(axes, grid="y")
+    changed = "samples with a changed ranking (%)"
+    tidy(axes, grid="y", x="budget (% of the segments)", y=changed)
     return figure
 
 
@@ -242,13 +230,10 @@ def draw_errors(rows: Sequence[Mapping[str, Any]]) -> Figure:
                     linewidth=1.4 if what == "abs error" else 0.8,
                     label=method if what == "abs error" else None,
                 )
-        axes.set_title(pair, fontsize=10, color=INK, loc="left")
-        axes.set_xlabel("sample size (% of the segments)", color=INK)
         axes.set_ylim(bottom=0)
-        tidy(axes, grid="y")
+        tidy(axes, grid="y", title=pair, x="sample size (% of the segments)")
     panels[0].set_ylabel("absolute error (dashed: its sd)", color=INK)
-    handles, texts = panels[0].get_legend_handles_labels()
-    figure.legend(handles, texts, loc="outside upper center", ncols=4, frameon=False)
+    legend(figure, 4, *panels[0].get_legend_handles_labels())
     return figure
 
 
@@ -266,10 +251,8 @@ def draw_scatter(panels: Sequence[Mapping[str, Any]]) -> Figure:
         ends = [float(min(panel["x"])), float(max(panel["x"]))]
         axes.plot(ends, [panel["start"] + panel["slope"] * x for x in ends], color=INK)
         title = f"{panel['title']}: slope {panel['slope']:.2f}, error {panel['distance']:.2f}"
+        tidy(axes, grid="y", x=panel["metric"], y="rating")
         axes.set_title(title, fontsize=9, color=INK, loc="left", parse_math=False)
-        axes.set_xlabel(panel["metric"], color=INK, parse_math=False)
-        axes.set_ylabel("rating", color=INK)
-        tidy(axes, grid="y")
     return figure
 
 
@@ -303,8 +286,16 @@ def new_figure(width: float, height: float) -> Figure:
     return Figure(figsize=(width, height), layout="constrained")
 
 
-def tidy(axes: Axes, *, grid: Literal["x", "y"]) -> None:
-    """The look that all figures share."""
+def legend(figure: Figure, columns: int, *known: Sequence[Any]) -> None:
+    """What signs mean, above all panels; ``known`` has the signs and their words."""
+    figure.legend(*known, loc="outside upper center", ncols=columns, frameon=False)
+
+
+def tidy(axes: Axes, *, grid: Literal["x", "y"], title: str = "", x: str = "", y: str = "") -> None:
+    """The look that all figures share; a name may have a $, which is no formula."""
+    axes.set_title(title, fontsize=10, color=INK, loc="left", parse_math=False)
+    axes.set_xlabel(x, color=INK, parse_math=False)
+    axes.set_ylabel(y, color=INK, parse_math=False)
     axes.grid(axis=grid, color=LINE)
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)

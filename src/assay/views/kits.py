@@ -197,11 +197,9 @@ def _draw_points(
             axes.annotate(
                 str(number), place, xytext=(3, 3), textcoords="offset points", fontsize=7, color=INK
             )
-    axes.set_xlabel("first principal component of the features", color=INK)
-    axes.set_ylabel("second", color=INK)
     if kits:
         axes.legend(frameon=False, loc="upper right")
-    tidy(axes, grid="y")
+    tidy(axes, grid="y", x="first principal component of the features", y="second")
 
 
 def _draw_knee(axes: Axes, distances: Sequence[float], radii: Mapping[str, float | None]) -> None:
@@ -211,8 +209,6 @@ def _draw_knee(axes: Axes, distances: Sequence[float], radii: Mapping[str, float
             axes.axhline(
                 value, color=INK, linestyle=style, linewidth=1, label=f"{name} {value:.3g}"
             )
-    axes.set_xlabel("pieces, sorted", color=INK)
-    axes.set_ylabel("distance to the nearest piece", color=INK)
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, loc="upper left")
-    tidy(axes, grid="y")
+    tidy(axes, grid="y", x="pieces, sorted", y="distance to the nearest piece")

@@ -36,7 +36,7 @@ MAY_CLAIM = (
 )
 ANY_TIME = "Verdicts hold whenever one looks, and however the pairs were chosen."
 LOOKED_ONCE = (
-    "Not the page's verdict, which is that of the planned looks: these intervals are right for"
+    "Not this page's verdict, which is that of the planned looks: these intervals are right for"
     " whoever looks once, at the end."
 )
 AT_THE_END = (
@@ -315,8 +315,9 @@ def _undecided(result: CampaignResults) -> Table:
         for pair in result.undecided[:MOST_PAIRS]
     ]
     return table(
-        "undecided", "Open pairs, and about how many more ratings decide each with 80% probability;"
-        " where there is no number, more segments of this test set will not do it.",
+        "undecided", "Open pairs, and about how many more ratings decide each with 80%"
+                     " probability; where there is no number, more segments of this test set will"
+                     " not decide it.",
         "left:text; right:text; ratings:count = more ratings; cost:text", rows,
     )  # fmt: skip
 

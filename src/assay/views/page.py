@@ -250,8 +250,8 @@ def _folded(part: Section, first: Section) -> Section:
         return part
     ours, theirs = (len(set(item.clusters.values())) for item in (part.verdicts, first.verdicts))
     line = (
-        f"Not the page's verdict, which is by {first.verdicts.rule}. By {part.verdicts.rule} there"
-        f" {'is' if ours == 1 else 'are'} {plural(ours, 'cluster')} instead of {theirs}:"
+        f"Not this page's verdict, which is by {first.verdicts.rule}. By {part.verdicts.rule},"
+        f" there {'is' if ours == 1 else 'are'} {plural(ours, 'cluster')} instead of {theirs}:"
         f" {part.verdicts.why}."
     )
     return replace(part, lead=f"{line} {part.lead}", folded=True)

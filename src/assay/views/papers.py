@@ -35,7 +35,7 @@ def _lead(result: Reproduction) -> str:
     total = sum(result.counts.values())
     computed = total - result.counts["no data"]
     if not computed:
-        return f"Of the {plural(total, 'printed number')} of {result.paper} none has data."
+        return f"None of the {plural(total, 'printed number')} of {result.paper} has data."
     parts = ", ".join(f"{result.counts[name]} {name}" for name in OUTCOMES if result.counts[name])
     return f"{plural(total, 'printed number')} of {result.paper}: {parts}."
 
@@ -154,7 +154,7 @@ def _draw_korotaev2022(result: Reproduction) -> Iterator[tuple[str, Drawing]]:
 
 def _draw_by_editor(cells: tuple[PrintedCell, ...]) -> Drawing:
     """Every editor's documents: distance, segments and the inverse of speed, over their means."""
-    from assay.views.figures import COLOURS, INK, new_figure, tidy
+    from assay.views.figures import COLOURS, INK, legend, new_figure, tidy
 
     rows = [(cell.row.rsplit(", ", 2), cell.ours or 0.0) for cell in cells]
     editors = list(dict.fromkeys(names[0] for names, _ in rows))
@@ -172,10 +172,9 @@ def _draw_by_editor(cells: tuple[PrintedCell, ...]) -> Drawing:
     for system, colour in zip(systems, COLOURS, strict=False):
         axes.bar(0, 0, color=colour, label=system)
     axes.set_xticks(range(len(editors)), editors)
-    axes.set_ylabel("distance and segments over the editor's mean,\nplus mean speed over speed",
-                    color=INK)  # fmt: skip
-    figure.legend(loc="outside upper center", ncols=len(systems), frameon=False)
-    tidy(axes, grid="y")
+    totals = "distance and segments over the editor's mean,\nplus mean speed over speed"
+    tidy(axes, grid="y", y=totals)
+    legend(figure, len(systems))
     return figure
 
 

@@ -14,7 +14,7 @@ from assay.ranking.monitor import JudgmentsMonitoring
 from assay.ranking.rank import Ranking
 from assay.ranking.sigma import SigmaFit, SigmaMatch
 from assay.results import percent, plural
-from assay.views.figures import ACCENT, COLOURS, INK, MARKS, new_figure, tidy
+from assay.views.figures import ACCENT, COLOURS, INK, MARKS, legend, new_figure, tidy
 from assay.views.section import (
     Block,
     Section,
@@ -48,7 +48,7 @@ RANGES = {
     "pooled": ("a test that scores all pairs on one scale", ("koehn2012",)),
 }
 CLUSTER_ENDS = {
-    None: "a cluster is a group that no rank range leaves",
+    None: "no rank range reaches across a cluster's end",
     "neighbours": "a cluster ends where a system is significantly better than the next",
     "all": "a cluster ends where all systems above are significantly better than all below",
 }
@@ -145,7 +145,7 @@ def _lead(result: Ranking) -> str:
     return (
         f"By {_number(result)}, at the {percent(result.level)} level, {place}."
         f" {result.significant_pairs:,} of {result.pairs:,} {things} are decided"
-        f" ({_tested(result)}), and the systems fall into {plural(result.clusters, 'cluster')}."
+        f" ({_tested(result)}), and the systems form {plural(result.clusters, 'cluster')}."
     )
 
 
@@ -350,8 +350,7 @@ def draw_win_ratios(rows: Sequence[Mapping[str, Any]]) -> Drawing:
             ratios, [place] * len(ratios), "|", color=ACCENT, markersize=13, markeredgewidth=2
         )
     axes.set_yticks(range(len(pairs)), list(reversed(pairs)))
-    axes.set_xlabel("expected win of each system", color=INK)
-    tidy(axes, grid="x")
+    tidy(axes, grid="x", x="expected win of each system")
     return figure
 
 
@@ -371,10 +370,9 @@ def draw_curves(rows: Sequence[Mapping[str, Any]], sigmas: Mapping[str, Any]) ->
             points = [row for row in rows if (row["pair"], row["what"]) == (pair, what)]
             axes.plot([row["judgments"] / 1000 for row in points], [row["share"] for row in points],
                       line, color=colour, label=what)  # fmt: skip
-        axes.set_title(f"{pair}, sigma {sigmas[pair]:.1f}", fontsize=10, color=INK, loc="left")
-        axes.set_xlabel("thousand judgments", color=INK)
         axes.set_ylim(0, 100)
-        tidy(axes, grid="y")
+        title = f"{pair}, sigma {sigmas[pair]:.1f}"
+        tidy(axes, grid="y", title=title, x="thousand judgments")
     for axes in grid[::4]:
         axes.set_ylabel("significant pairs (%)", color=INK)
     grid[0].legend(frameon=False, loc="lower right")
@@ -400,11 +398,8 @@ def draw_error_curves(rows: Sequence[Mapping[str, Any]]) -> Drawing:
         known = [row for row in rows if row["sigma"] == sigma and row["paper"] is not None]
         axes.plot([row["judgments"] / 1000 for row in known], [row["paper"] for row in known],
                   "x", color=INK, markersize=7, label="the paper's numbers")  # fmt: skip
-        axes.set_title(f"sigma {sigma:g}", fontsize=10, color=INK, loc="left")
-        axes.set_xlabel("thousand judgments", color=INK)
         axes.set_ylim(bottom=0)
-        tidy(axes, grid="y")
+        tidy(axes, grid="y", title=f"sigma {sigma:g}", x="thousand judgments")
     panels[0].set_ylabel("pairs in the wrong order (%)", color=INK)
-    handles, texts = panels[0].get_legend_handles_labels()
-    figure.legend(handles, texts, loc="outside upper center", ncols=3, frameon=False)
+    legend(figure, 3, *panels[0].get_legend_handles_labels())
     return figure

@@ -14,12 +14,12 @@ from assay.views.section import Block, Column, Section, Table, shown, table
 
 COLUMNS = (
     "Severity: how many points worse than the average rater, on the same outputs; s.e.: its"
-    " standard error. r: correlation with the other raters; on: the outputs that it rests on."
-    " Apart: whether the rater is an outlier by the rule below."
+    " standard error. r: correlation with the other raters; on: how many outputs it is based on."
+    " Outlier: by the rule below."
 )
 INTERVALS = (
-    "95% intervals for these answers alone; those of estimate may be wider, since they can be for"
-    " other raters"
+    "95% intervals for these answers alone; those of assay estimate can be wider, as they may"
+    " allow for other raters"
 )
 
 
@@ -63,9 +63,9 @@ def _agreement(result: RaterReport) -> str:
         )
     else:
         why = "all ratings are equal" if result.overlapping else "no output has two ratings"
-        agree = f"Nothing can be said of their agreement: {why}."
+        agree = f"Their agreement is unknown: {why}."
     verb = "stands" if len(result.outliers) == 1 else "stand"
-    apart = f" {', '.join(result.outliers)} {verb} apart." if result.outliers else ""
+    apart = f" {', '.join(result.outliers)} {verb} out." if result.outliers else ""
     return f"{plural(len(result.raters), 'rater')} gave {result.ratings:,} ratings. {agree}{apart}"
 
 
@@ -77,7 +77,7 @@ def _raters(result: RaterReport) -> Table:
     return table(
         "raters", "Every rater.",
         "rater:text; n:count = rated; skipped:count; mean; severity; stderr = s.e.; spread = sd;"
-        f" correlation = r; overlap:count = on; seconds{checks}; outlier:text = apart",
+        f" correlation = r; overlap:count = on; seconds{checks}; outlier:text",
         result.raters,
     )  # fmt: skip
 

@@ -90,7 +90,7 @@ def _drawn(result: SampleSummary) -> str:
         return f"{share}{pieces} were drawn ({result.design})"
     if result.snippets < result.outputs:
         pieces = f", {plural(result.snippets, 'snippet')} in all"
-    return f"{share} were drawn for each system by itself ({result.design}{pieces})"
+    return f"{share} were drawn for each system separately ({result.design}{pieces})"
 
 
 def _chance(result: SampleSummary) -> str:
@@ -110,7 +110,7 @@ def _mirrors(groups: list[_Group]) -> str:
         if abs(group.sample - group.full) > LARGEST_GAP
     ]
     if off:
-        return f"It differs from the test set in these shares: {'; '.join(off[:3])}."
+        return f"It differs from the test set in its share of {'; '.join(off[:3])}."
     ways = list(dict.fromkeys(group.by for group in groups))
     if not ways:
         return "The table has no column by which to compare it with the test set."
@@ -142,7 +142,7 @@ def _work(result: SampleSummary) -> str:
 def _ratings(result: SampleSummary, opinions: float) -> str:
     """The ratings that it comes to, and what they cost."""
     each = f"{opinions:.0f} raters each" if opinions == round(opinions) else (
-        f"{opinions - int(opinions):.0%} of them by one rater more"
+        f"{opinions - int(opinions):.0%} of them by one more rater"
     )  # fmt: skip
     if opinions == 1:
         each = "one rater each"

@@ -421,8 +421,8 @@ def decided_figure(
         return draw_pairs(systems, pairs)
 
     return Figure(
-        "decided", "Row against column: filled where the row's system is decided to be better,"
-        f"{rule and f' {rule},'} a dot where nothing is decided.", draw,
+        "decided", "Filled: the row's system is decidedly better than the"
+                   f" column's,{rule and f' {rule},'} dot: undecided.", draw,
     )  # fmt: skip
 
 

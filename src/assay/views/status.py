@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 
 from assay.collecting.status import ProjectStatus
-from assay.pay import money_text, time_text
-from assay.results import percent, plural
+from assay.results import money_text, percent, plural, time_text
 from assay.views.section import Block, Section, table
 
 MOST_PAIRS = 12
@@ -55,11 +54,11 @@ def _figures(result: ProjectStatus) -> list[str]:
     if result.basis is None or not result.systems:
         return []
     if result.basis == "orientation":
-        return ["Scores are for orientation only, and nothing is decided yet: what is in is no"
-                " beginning of the sample without gaps."]  # fmt: skip
+        return ["Scores are for orientation only and nothing is decided yet: the sample has gaps"
+                " from its beginning on."]  # fmt: skip
     lines = []
     if result.basis == "beginning":
-        waits = f"; {plural(result.waiting, 'answer')} behind it wait" if result.waiting else ""
+        waits = f"; {plural(result.waiting, 'answer')} after a gap wait" if result.waiting else ""
         lines.append(
             f"Scores rest on the first {result.segments:,} of {result.drawn:,} segments, which are"
             f" complete{waits}."
@@ -117,7 +116,7 @@ def _pairs(result: ProjectStatus) -> Block:
     if all(pair.ratings is None for pair in listed):
         caption = "Open pairs: more segments of this test set are unlikely to decide them."
     elif any(pair.ratings is None for pair in listed):
-        caption += " Where there is no number, more segments of this test set will not do it."
+        caption += " Where there is no number, more segments of this test set will not decide it."
     if rest:
         caption += f" {rest} more are open."
     return table(

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from tests.campaign.browser.answers import send
 from tests.campaign.browser.conftest import Open, Serve
+from tests.campaign.browser.test_looks import sideways, violations
 
-from assay.project.settings import Checks, Crowd, Raters
+from assay.campaign.exchange.export import tables_of
+from assay.project.settings import Checks, Crowd, Forms, Raters
 
 
 def test_from_the_join_link_to_the_completion_code(serve: Serve, open_page: Open) -> None:
@@ -62,6 +64,26 @@ def test_the_organisers_words_are_shown_before_the_first_task(
     page.reload()
     page.wait_for_selector("#send:visible")
     assert page.locator("dialog").count() == 0
+
+
+def test_questions_before_the_work(serve: Serve, open_page: Open) -> None:
+    table = "question\tanswers\toptional\nIs German your first language?\tyes|no\t\n"
+    table += "Which other languages do you speak?\t\tyes\nYour <b>field</b>?\t\t\n"
+    served = serve("esa", files={"form.tsv": table}, forms=Forms(before="form.tsv"))
+    page = open_page(served.rater)
+    assert "first language" in page.locator(".gaps").inner_text()
+    page.get_by_label("no", exact=True).check()
+    page.locator(".gaps .go").click()
+    page.keyboard.type("law")
+    assert violations(page) == []
+    page.set_viewport_size({"width": 390, "height": 844})
+    assert sideways(page) <= 0
+    page.reload()
+    page.wait_for_selector("#send:visible")
+    send(page)
+    assert page.locator(".row").count() > 0
+    rows = tables_of(served.campaign.collected())["forms"].select("question", "answer").rows()
+    assert rows == [("Is German your first language?", "no"), ("Your <b>field</b>?", "law")]
 
 
 def test_who_is_screened_out_or_comes_too_late_is_sent_back(serve: Serve, open_page: Open) -> None:

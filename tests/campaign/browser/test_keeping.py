@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
+import pytest
 from playwright.sync_api import BrowserContext, Page, Route
 from tests.campaign.browser.answers import ask, send, stored
 from tests.campaign.browser.conftest import Open, Serve
@@ -76,6 +77,28 @@ def test_without_a_connection_answers_wait_and_go_out_once(
         page.evaluate("Object.keys(localStorage).filter(name => name.includes('outbox')).length")
         == 0
     )
+
+
+@pytest.mark.parametrize("other", ["rater-2", "owner", None])
+def test_what_waits_goes_out_with_its_own_link_though_another_was_opened_meanwhile(
+    serve: Serve, open_page: Open, context: BrowserContext, other: str | None
+) -> None:
+    served = serve("esa", systems=1)
+    context.route("**/answers", lambda route: route.abort())
+    page = open_page(served.rater, allow="ERR_FAILED")
+    work(page, 61)
+    page.keyboard.press("Control+Enter")
+    page.wait_for_selector(".net:not(:empty)", state="attached")
+    page.close()
+    context.clear_cookies()
+    if other is not None:
+        context.request.get(f"{served.url}/r/{served.tokens[other]}")
+    context.unroute("**/answers")
+    wait = "#send:visible" if other == "rater-2" else ".message"
+    open_page(f"{served.url}/rate", wait, allow="Failed to load resource").close()
+    assert sends(served) == 0
+    open_page(served.rater).close()
+    assert [one["scores"]["score"] for one in stored(served)] == [61.0]
 
 
 def test_an_answer_whose_reply_was_lost_is_stored_once(serve: Serve, open_page: Open) -> None:
@@ -198,6 +221,7 @@ def test_a_comparison_and_an_edit_can_be_looked_at_again(serve: Serve, open_page
         page.locator("dialog button", has_text="Look or correct").last.click()
         page.wait_for_selector(shown)
         send(page)
+        page.close()  # cookies are a host's, whatever the port: the next server would refuse this
 
 
 def test_a_task_can_be_handed_back_and_a_problem_told(serve: Serve, open_page: Open) -> None:

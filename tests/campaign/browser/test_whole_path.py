@@ -118,6 +118,11 @@ def test_from_a_workbook_to_a_report_without_a_command_line(
     )
     page.get_by_role("link", name="Report").click()
     page.wait_for_selector("main h1")
+    for _ in range(60):  # the result that knows of the closing is computed within seconds
+        if "all of it is rated" in page.content():
+            break
+        page.wait_for_timeout(500)
+        page.reload()
     said = page.content()
     for part in (
         "Alpha-7B", "Beta", "direct assessment", "closed", "How the answers were collected",

@@ -13,6 +13,7 @@ from tests.campaign.live.lively import lively
 
 from assay.campaign.hub import Hub, hub_of
 from assay.campaign.live import refresh
+from assay.campaign.live.process import FollowedCampaign
 from assay.campaign.live.refresh import Refresher, results_kept_current
 
 
@@ -48,6 +49,19 @@ def test_a_process_computes_what_the_server_stores(
     assert process is not None
     with pytest.raises(ProcessLookupError):
         os.kill(process, 0)
+
+
+def test_what_an_owner_decides_does_not_wait(tmp_path: Path) -> None:
+    world = lively(tmp_path)
+    with world.campaign as campaign:
+        followed = FollowedCampaign(campaign.place)
+        assert any("result" in news for news in followed.news())
+        world.work(tasks=2)
+        assert list(followed.news()) == [], "answers alone wait for the pause to end"
+        campaign.pause("owner", "lunch")
+        (news,) = followed.news()
+        assert '"lunch"' in news["result"]
+        followed.close()
 
 
 def test_of_two_servers_one_computes(

@@ -18,7 +18,7 @@ from assay.campaign.simulated.rehearsal import rehearse
 from assay.campaign.web.background import serving
 from assay.collecting.campaigns import Simulation
 from assay.errors import InputError, OptionError
-from assay.project.settings import Checks, Raters, Screen, Settings
+from assay.project.settings import Checks, Forms, Raters, Screen, Settings
 from assay.stats.random import as_rng
 
 
@@ -124,13 +124,16 @@ def test_who_looks_passes_the_test_and_who_does_not_is_left_out(tmp_path: Path) 
     lessons = [f"Eins {number}.\tOne {number}.\t80\t100\tgood" for number in range(5)]
     lessons += [f"Zwei {number}.\tKuh {number}.\t0\t20\tbad" for number in range(5)]
     table = "\n".join(["source\ttarget\tlow\thigh\texplanation", *lessons])
+    (tmp_path / "f.tsv").write_text("question\tanswers\nFinished?\tyes|no\n")
     for name in ("tutorial.tsv", "qualify.tsv"):
         (tmp_path / name).write_text(table, encoding="utf-8")
     settings = Settings(
         protocol="esa", raters=Raters(number=3),
-        checks=Checks(tutorial="tutorial.tsv", qualify="qualify.tsv"),
+        checks=Checks(tutorial="tutorial.tsv", qualify="qualify.tsv"), forms=Forms(after="f.tsv"),
     )  # fmt: skip
     result, collected = worked(tmp_path, [6, 6], 2, settings, raters=3, careless=1)
     careless = tuple(one.rater for one in result.raters if one.manner == "careless")
     assert result.named == careless
+    said = tables_of(collected)["forms"]
+    assert set(said["rater"]) == {one.rater for one in result.raters} - set(careless)
     assert careless[0] not in set(tables_of(collected)["ratings"]["rater"])

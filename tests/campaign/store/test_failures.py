@@ -4,16 +4,20 @@ from __future__ import annotations
 
 import shutil
 import sqlite3
+import stat
 import subprocess
 import sys
 import threading
+import time
 from collections.abc import Callable
 from concurrent.futures import Future
 from pathlib import Path
 from typing import Any
 
+import httpx
 import pytest
 from sqlalchemy import text
+from tests.campaign.served import serving
 from tests.campaign.store.world import (
     HandClock,
     body,
@@ -24,6 +28,7 @@ from tests.campaign.store.world import (
     rater_links,
     work,
 )
+from tests.campaign.web.test_routes import bearer
 
 from assay.campaign.campaign import Campaign, open_campaign
 from assay.campaign.records import NotYoursError, UnavailableError
@@ -244,8 +249,10 @@ def test_connections_that_are_cut_are_made_anew(postgres: Callable[[], str]) -> 
 def test_the_clock_never_goes_back(tmp_path: Path) -> None:
     clock = Clock(start=lambda: 1000.0)
     clock.not_before(5_000_000)
-    assert clock.now() == 5_000_001
-    assert clock.now() == 5_000_002
+    first = clock.now()
+    assert 5_000_000 < first < clock.now()
+    time.sleep(0.25)
+    assert clock.now() >= 5_000_200, "it does not stand still until it is right again"
     make(tmp_path)
     ahead = HandClock()
     with opened(tmp_path, ahead) as campaign:
@@ -309,6 +316,43 @@ def test_places_that_hold_no_campaign(tmp_path: Path) -> None:
     assert (tmp_path / "campaign.db").read_bytes().startswith(b"something")
     with pytest.raises(OptionError, match="is not an address"):
         open_campaign("mysql://localhost/x")
+
+
+@pytest.mark.parametrize("write", [True, False])
+def test_a_damaged_file_is_refused_with_a_remedy(tmp_path: Path, write: bool) -> None:
+    make(tmp_path)
+    file = tmp_path / "campaign.db"
+    whole = file.read_bytes()
+    pages = range(2 * 4096, len(whole), 4096)
+    damaged = bytearray(whole)
+    for place in pages:
+        damaged[place : place + 200] = b"\xfe" * 200
+    file.write_bytes(damaged)
+    with pytest.raises(InputError, match="malformed.*put back a backup"):
+        open_campaign(tmp_path, write=write)
+
+
+def test_a_store_and_its_copies_are_read_by_nobody_else(tmp_path: Path) -> None:
+    make(tmp_path)
+    with open_campaign(tmp_path) as campaign:
+        campaign.open("owner")
+        campaign.backup(tmp_path / "copy.db")
+        for path in tmp_path.glob("*.db*"):
+            assert stat.S_IMODE(path.stat().st_mode) == 0o600, path.name
+
+
+def test_what_a_database_cannot_look_for_is_refused_before(place: Path | str) -> None:
+    made = make(place)
+    tokens = {"owner": made.links.owner, "rater-1": made.links.raters[0].token}
+    with serving(opened(place), tokens) as served, httpx.Client(base_url=served.url) as client:
+        own, owner = (bearer(tokens, who) for who in ("rater-1", "owner"))
+        page = f"/c/{served.campaign.slug}/browse"
+        for query in ("rater=%00", "doc=a%00b", f"before={2**31}", f"before={2**53}"):
+            assert client.get(f"{page}?{query}", headers=owner).status_code == 422, query
+        assert client.get(f"{page}?before={2**31 - 1}&rater=%FF", headers=owner).is_success
+        for number, status in ((2**31 - 1, 404), (2**31, 404), (2**53, 404)):
+            path = f"/api/messages/{number}/read"
+            assert client.post(path, json={}, headers=own).status_code == status
 
 
 def test_a_folder_on_the_network_is_refused(tmp_path: Path) -> None:

@@ -19,6 +19,8 @@ from tests.campaign.store.world import (
 
 from assay.campaign.campaign import open_campaign
 from assay.campaign.records import InvalidAnswerError, NotNowError, NotYoursError
+from assay.campaign.store.units.people import Link
+from assay.campaign.store.writer import MOST_LISTED
 from assay.project.settings import Checks, Raters, Settings
 
 
@@ -84,6 +86,29 @@ def test_another_raters_task_is_not_there(tmp_path: Path) -> None:
         assert campaign.mine(two) == []
 
 
+def test_a_flood_of_what_is_refused_is_counted_and_not_listed(tmp_path: Path) -> None:
+    made = make(tmp_path)
+    clock = HandClock()
+    with opened(tmp_path, clock) as campaign:
+        one, two, _ = rater_links(campaign, made)
+
+        def forge(link: Link) -> None:
+            with pytest.raises(NotYoursError):
+                campaign.beat(link, "0" * 32)
+
+        for _ in range(MOST_LISTED + 40):
+            forge(one)
+        forge(two)
+        clock.pass_minutes(2)
+        forge(one)
+        forge(one)
+        refused = [row for row in campaign.collected().events if row["kind"] == "refused"]
+        by_one = [row["body"] for row in refused if row["actor"] == "rater 1"]
+        assert len(by_one) == MOST_LISTED + 2
+        assert len(refused) == len(by_one) + 1
+        assert [body.get("unlisted") for body in by_one[-3:]] == [None, 40, None]
+
+
 @pytest.mark.parametrize(
     ("change", "path"),
     [
@@ -126,6 +151,14 @@ def test_nothing_is_handed_out_before_the_start_or_after_the_end(tmp_path: Path)
         assert campaign.next(link)["state"] == "done"
         with pytest.raises(NotNowError, match="closed"):
             campaign.send(link, task["lease"], 1, body(task, 1))
+        for change in (
+            lambda: campaign.beat(link, task["lease"]),
+            lambda: campaign.decline(link, task["lease"], "other"),
+            lambda: campaign.problem(link, task["lease"], "too late"),
+            lambda: campaign.draft(link, task["lease"], 1, {}),
+        ):
+            with pytest.raises(NotNowError, match="closed"):
+                change()
         with pytest.raises(NotNowError, match="cannot be opened"):
             campaign.open("owner")
 

@@ -47,7 +47,7 @@ def test_a_copy_made_while_raters_work_is_whole_and_can_be_gone_on_with(tmp_path
     leave, busy = threading.Event(), threading.Event()
 
     def rate(campaign: Campaign, link: Link) -> None:
-        while not leave.is_set():
+        while not leave.wait(0.2):  # so that there is work left when the copy is made
             for task in work(campaign, link, most=1):
                 acknowledged.append(task["lease"])
                 if len(acknowledged) > 20:

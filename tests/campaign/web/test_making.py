@@ -310,6 +310,17 @@ def test_faults_are_told_by_their_fields_and_nothing_is_written(maker: Maker) ->
     assert maker.visible == ["news"]
 
 
+@pytest.mark.parametrize("sign", ["\U00020000", "中", "ß"])
+def test_a_name_that_no_folder_can_have_is_shortened_for_it(maker: Maker, sign: str) -> None:
+    maker.put("a.xlsx", workbook())
+    made = maker.make(name=80 * sign)
+    assert made.status_code == 201, made.text
+    (campaign,) = made.json()["campaigns"]
+    assert campaign["name"] == 80 * sign
+    assert maker.visible == [campaign["slug"]]
+    assert maker.client.get(f"/api/campaigns/{campaign['slug']}", headers=maker.headers).is_success
+
+
 def test_only_whoever_runs_the_server_makes_campaigns(maker: Maker, tmp_path: Path) -> None:
     maker.put("a.xlsx", workbook())
     (made,) = maker.make().json()["campaigns"]

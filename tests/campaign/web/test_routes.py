@@ -10,6 +10,7 @@ from typing import Any
 import httpx
 import pytest
 from fastapi.routing import APIRoute
+from sqlalchemy import create_engine
 from tests.campaign.served import Served, make, serving
 
 from assay.campaign.web.limits import MOST_KEPT, Limit
@@ -116,8 +117,17 @@ def test_a_link_becomes_a_cookie_and_leaves_the_address(
     assert client.post("/api/next", json={}).status_code == 403, "without the pages' own header"
     headers = {"X-Assay": "1"}
     assert client.post("/api/next", json={}, headers=headers).json()["state"] == "task"
-    for forged in ({"Sec-Fetch-Site": "cross-site"}, {"Origin": "https://elsewhere.example"}):
-        assert client.post("/api/next", json={}, headers=headers | forged).status_code == 403
+    for forged in (
+        {"Sec-Fetch-Site": "cross-site"}, {"Sec-Fetch-Site": "same-site"}, {"Origin": "null"},
+        {"Origin": "https://elsewhere.example"}, {"Origin": f"{served.url}0"},
+        {"Origin": "http://[not-an-address"}, {"Origin": ""},
+    ):  # fmt: skip
+        reply = client.post("/api/next", json={}, headers=headers | forged)
+        assert reply.status_code == 403, forged
+        assert "browser" in reply.json()["error"]
+    for known in ("Basic bmFtZTp3b3Jk", "Bearer", "Negotiate x"):  # browsers add these themselves
+        reply = client.post("/api/next", json={}, headers={"Authorization": known})
+        assert reply.status_code == 403, known
     client.cookies.clear()
     assert client.get(f"/r/{FORGED}").status_code == 401
     assert client.get("/rate").status_code == 401
@@ -125,6 +135,13 @@ def test_a_link_becomes_a_cookie_and_leaves_the_address(
     assert client.get(f"/r/{tokens['owner']}").headers["location"] == f"/c/{slug}"
     assert client.get("/").headers["location"] == f"/c/{slug}"
     client.cookies.clear()
+
+
+def test_another_method_is_told_which_there_are(client: httpx.Client) -> None:
+    for method, path, there in (("GET", "/api/next", "POST"), ("PATCH", "/rate", "GET")):
+        reply = client.request(method, path, json={}, headers={"X-Assay": "1"})
+        assert (reply.status_code, reply.headers["allow"]) == (405, there)
+        assert reply.json()["error"] == "this address is asked in another way"
 
 
 def test_headers_are_on_every_reply(client: httpx.Client) -> None:
@@ -322,6 +339,23 @@ def test_an_unknown_failure_is_503(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     assert "retry-after" in reply.headers
     assert "content-security-policy" in reply.headers
     assert "division" not in reply.text
+
+
+def test_where_the_database_is_stays_with_whoever_runs_the_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    with serving(*make(tmp_path, "esa")) as served:
+        lost = create_engine("postgresql+psycopg://hidden-user@127.0.0.1:1/hidden-name")
+        own = bearer(served.tokens, "rater-1")
+        assert httpx.get(f"{served.url}/api/mine", headers=own).is_success
+        monkeypatch.setattr(served.campaign._store, "readers", lost)
+        reply = httpx.get(f"{served.url}/api/mine", headers=own)
+        monkeypatch.undo()
+    assert reply.status_code == 503
+    assert "127.0.0.1" not in reply.text
+    assert "hidden" not in reply.text
+    reasons = [getattr(record, "fields", {}).get("reason", "") for record in caplog.records]
+    assert any("127.0.0.1" in reason for reason in reasons)
 
 
 def test_whoever_has_the_join_link_agrees_and_becomes_a_rater(tmp_path: Path) -> None:

@@ -182,9 +182,18 @@ def test_two_servers_share_a_database_and_one_is_killed(postgres: Callable[[], s
             assert not rater.is_alive()
         status = owners[1].get(f"/api/campaigns/{slug}")
         assert (status["done"], status["waiting"]) == (status["tasks"], 0)
+        end = time.monotonic() + 90  # the server that is left takes over the results
+        while status["next_look"] is not None or not status["looks"]:
+            assert time.monotonic() < end
+            time.sleep(0.2)
+            status = owners[1].get(f"/api/campaigns/{slug}")
         for owner in owners:
             owner.__exit__()
     need_all_there(place, raters)
+    with open_campaign(place, write=False) as campaign:
+        events = [one for one in campaign.collected().events if one["kind"] == "look"]
+    assert [one["subject"] for one in events] == [str(look["number"]) for look in status["looks"]]
+    assert len(events) == 5
 
 
 def test_a_full_disk_is_503_and_reading_goes_on(

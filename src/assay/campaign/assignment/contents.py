@@ -12,7 +12,7 @@ import numpy as np
 from assay.campaign.assignment.leases import fixed_minutes
 from assay.campaign.assignment.order import PlannedTask, plan_kits, plan_tasks
 from assay.campaign.items import Items, read_items
-from assay.campaign.lessons import Lesson, read_lessons
+from assay.campaign.lessons import Form, Lesson, read_form, read_lessons
 from assay.campaign.media import Media, read_media
 from assay.campaign.protocols import make_protocol
 from assay.campaign.protocols.base import Protocol
@@ -38,7 +38,7 @@ class Contents:
     """Of every task: segment and system to the system it is shown as."""
     spoiled: Sequence[dict[tuple[int, int], str]]
     """Of every task: the texts shown in place of outputs."""
-    lessons: Sequence[Lesson]
+    lessons: Sequence[Lesson | Form]
     marks: Sequence[tuple[int, int, Span]]
     """Segment, system and a mark that raters begin with."""
     media: dict[str, Media]
@@ -115,12 +115,16 @@ def _spoil(
     ]
 
 
-def _lessons(folder: Path, settings: Settings) -> list[Lesson]:
-    found: list[Lesson] = []
+def _lessons(folder: Path, settings: Settings) -> list[Lesson | Form]:
+    found: list[Lesson | Form] = []
     if settings.checks.tutorial is not None:
         found += read_lessons(folder / settings.checks.tutorial, "tutorial")
     if settings.checks.qualify is not None:
         found += read_lessons(folder / settings.checks.qualify, "qualify")
+    if settings.forms.before is not None:
+        found.append(read_form(folder / settings.forms.before, "before"))
+    if settings.forms.after is not None:
+        found.append(read_form(folder / settings.forms.after, "after"))
     return found
 
 

@@ -16,7 +16,9 @@ from assay.collecting.campaigns import Exported
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.tables.typed_files import save
 
-TABLES = ("ratings", "errors", "judgments", "edits", "sample", "scores", "raters", "events")
+TABLES = (
+    "ratings", "errors", "judgments", "edits", "sample", "scores", "raters", "forms", "events",
+)  # fmt: skip
 ENDINGS = (".tsv", ".csv", ".jsonl", ".parquet", ".xlsx")
 
 
@@ -66,10 +68,9 @@ def tables_of(collected: Collected) -> dict[str, pl.DataFrame]:
     frames["scores"] = collected.scores
     if collected.raters:
         frames["raters"] = _frame(collected.raters)
-    if collected.events:
-        frames["events"] = _frame(
-            [{**event, "at": when(event["at"])} for event in collected.events]
-        )
+    for name, rows in (("forms", collected.forms), ("events", collected.events)):
+        if rows:
+            frames[name] = _frame([{**row, "at": when(row["at"])} for row in rows])
     return frames
 
 

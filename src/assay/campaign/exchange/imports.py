@@ -131,8 +131,8 @@ class _Matching:
             return
         elif there.reason != IMPORTED:
             self._fault(
-                said, f"{said.rater} answered this in the campaign already, and otherwise; leave"
-                " one of the two out",
+                said, f"{said.rater} already answered this differently in the campaign; leave one"
+                      " of the two out",
             )  # fmt: skip
         else:
             self.changed += 1
@@ -155,7 +155,7 @@ class _Matching:
             message = f"'{said.system}' is not a system of this campaign{hint}"
             self._fault(said, f"{message}; is this another campaign's file?", "system")
         elif not here:
-            message = f"{where} is not among what this campaign asks about"
+            message = f"this campaign does not ask about {where}"
             self._fault(said, f"{message}; is this another campaign's file?", "seg")
         elif not own:
             self._fault(said, f"{said.system} has no output of {where} that is asked about", "seg")

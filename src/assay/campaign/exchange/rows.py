@@ -25,16 +25,32 @@ DIVEMT_KEYS = {"space": "white", "navigation": "nav", "undo": "do"}
 
 def answers_of(collected: Collected) -> dict[str, pl.DataFrame]:
     """The tables of answers that there are, by name; of several scales each has a table."""
-    kept = [item for item in collected.answers if item.kind in GIVEN and not item.excluded]
-    scales = list(dict.fromkeys(name for item in kept for name in item.answer.scores))
-    tables = {
-        "ratings" if len(scales) == 1 else f"ratings-{scale}": _framed(ratings(kept, scale))
-        for scale in scales
-    }
+    kept = _given(collected)
+    tables = {name: _framed(ratings(kept, scale)) for name, scale in _scales(kept).items()}
     for name, make in _OTHERS.items():
         if rows := make(kept):
             tables[name] = _framed(rows)
     return tables
+
+
+def table_of(collected: Collected, name: str) -> pl.DataFrame | None:
+    """One of these tables, if there is one."""
+    kept = _given(collected)
+    scale, make = _scales(kept).get(name), _OTHERS.get(name)
+    rows = ratings(kept, scale) if scale is not None else make(kept) if make is not None else []
+    return _framed(rows) if rows else None
+
+
+def _given(collected: Collected) -> list[Stored]:
+    return [item for item in collected.answers if item.kind in GIVEN and not item.excluded]
+
+
+def _scales(kept: Sequence[Stored]) -> dict[str, str]:
+    """The tables of ratings and their scales."""
+    scales = list(dict.fromkeys(name for item in kept for name in item.answer.scores))
+    if len(scales) == 1:
+        return {"ratings": scales[0]}
+    return {f"ratings-{scale}": scale for scale in scales}
 
 
 def ratings(answers: Sequence[Stored], scale: str) -> Rows:
@@ -58,11 +74,11 @@ def ratings(answers: Sequence[Stored], scale: str) -> Rows:
 
 def _begun_with(item: Stored) -> dict[str, int | None]:
     """What became of the marks that a rater began with."""
+    if not item.begun_with or item.answer.skipped is not None:
+        return dict.fromkeys(BEGUN)
     origins = Counter(span.origin for span in item.answer.spans)
     kept, changed = origins["kept"], origins["changed"]
     found = kept, changed, item.begun_with - kept - changed
-    if not item.begun_with or item.answer.skipped is not None:
-        return dict.fromkeys(BEGUN)
     return dict(zip(BEGUN, found, strict=True))
 
 

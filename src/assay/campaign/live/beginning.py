@@ -13,7 +13,7 @@ from itertools import takewhile
 
 import numpy as np
 
-from assay.campaign.exchange.rows import answers_of
+from assay.campaign.exchange.rows import table_of
 from assay.campaign.protocols import make_protocol
 from assay.campaign.protocols.base import Kind, Protocol
 from assay.campaign.records import Collected
@@ -139,8 +139,7 @@ def reached_at(states: Sequence[TaskState], tasks: int) -> int:
 
 def ratings_of(plan: LivePlan, collected: Collected, scale: str | None = None) -> Ratings | None:
     """The ratings as export writes them; None where there are none."""
-    tables = answers_of(collected)
-    frame = tables.get("ratings" if scale is None else f"ratings-{scale}")
+    frame = table_of(collected, "ratings" if scale is None else f"ratings-{scale}")
     if frame is None or frame["score"].null_count() == frame.height:
         return None
     return read_ratings(
@@ -150,13 +149,13 @@ def ratings_of(plan: LivePlan, collected: Collected, scale: str | None = None) -
 
 def judgments_of(collected: Collected) -> Judgments | None:
     """The judgments as export writes them."""
-    frame = answers_of(collected).get("judgments")
+    frame = table_of(collected, "judgments")
     return None if frame is None else read_judgments(frame)
 
 
 def edits_of(collected: Collected) -> Edits | None:
     """The edits as export writes them."""
-    frame = answers_of(collected).get("edits")
+    frame = table_of(collected, "edits")
     return None if frame is None else read_edits(frame)
 
 

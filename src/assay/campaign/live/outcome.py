@@ -19,10 +19,9 @@ from assay.errors import AssayError
 from assay.estimation.estimate import estimate
 from assay.estimation.monitor import Monitoring, monitor
 from assay.estimation.results import Estimates
-from assay.pay import Costs
 from assay.ranking.monitor import JudgmentsMonitoring, monitor_judgments
 from assay.ranking.rank import rank
-from assay.results import Note
+from assay.results import Costs, Note
 from assay.tables.tables import Ratings
 
 NOTHING = Outcome()
@@ -39,6 +38,8 @@ class Statement:
     verdicts: JudgmentsMonitoring | None = None
     used: Counter[str] | None = None
     """How many answers there are of every system."""
+    ratings: Ratings | None = None
+    """The table that it rests on, where ratings are collected."""
     notes: tuple[Note, ...] = ()
 
 
@@ -71,7 +72,7 @@ def _ratings(plan: LivePlan, collected: Collected, seed: int) -> Statement:
     answers = found if found.target == "answers" else None
     if answers is None:
         answers = replace(estimate_of(plan, ratings, "answers"), composite=None)
-    return Statement(Outcome(estimates=found), answers, used=Counter(given))
+    return Statement(Outcome(estimates=found), answers, used=Counter(given), ratings=ratings)
 
 
 def estimate_of(plan: LivePlan, ratings: Ratings, target: str | None = None) -> Estimates:
@@ -84,14 +85,13 @@ def estimate_of(plan: LivePlan, ratings: Ratings, target: str | None = None) -> 
 
 
 def monitor_of(
-    plan: LivePlan, collected: Collected, before: Monitoring | None, target: float | None
+    plan: LivePlan, ratings: Ratings | None, before: Monitoring | None, target: float | None
 ) -> tuple[Monitoring | None, tuple[Note, ...]]:
     """Verdicts at the planned looks that are complete, those ``before`` being what they were.
 
     ``target`` is the half-width that is wanted now; with another than before, all looks are judged
     by it.
     """
-    ratings = ratings_of(plan, collected, first_scale(plan))
     if ratings is None or plan.sample is None or not plan.watched:
         return None, ()
     stop = plan.settings.stop

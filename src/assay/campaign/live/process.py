@@ -28,7 +28,7 @@ from assay.campaign.store import looking
 from assay.errors import AssayError
 
 AT_MOST_EVERY = 5.0
-"""Seconds between two results of a campaign; a look does not wait for that."""
+"""Seconds between two results of a campaign; looks and decisions of people do not wait for that."""
 NICE = 5
 
 
@@ -58,6 +58,8 @@ class FollowedCampaign:
             mark = looking.read_mark(db)
         if mark == self._seen:
             return
+        if mark.partition(":")[2] != self._seen.partition(":")[2]:  # somebody decided something
+            self._computed = -AT_MOST_EVERY
         while (due := next_due(self._live)) is not None:
             yield {"look": due.stored()}
             self._computed = -AT_MOST_EVERY

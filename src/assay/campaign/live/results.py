@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import numpy as np
@@ -27,6 +27,7 @@ from assay.campaign.live.outcome import (
     Statement,
     costs_of,
     estimate_of,
+    first_scale,
     monitor_of,
     outcome_of,
 )
@@ -49,10 +50,9 @@ from assay.estimation.estimate import ratings_to_decide
 from assay.estimation.monitor import Monitoring
 from assay.estimation.raters import rater_report
 from assay.estimation.results import Difference, Estimates, RaterReport
-from assay.pay import money_text
 from assay.project.settings import Stop
 from assay.ranking.best import next_sets
-from assay.results import Note, from_plain, plain, plural
+from assay.results import Note, from_plain, money_text, plain, plural
 
 SETS = 64
 """Sets that are kept ready: every screen takes one of them."""
@@ -65,6 +65,8 @@ class Live:
     campaign: Campaign
     plan: LivePlan
     seed: int
+    looks: list[LookTaken] = field(default_factory=list)
+    """Those that took place, as far as they have been read."""
 
 
 def follow_campaign(campaign: Campaign) -> Live:
@@ -141,7 +143,7 @@ def next_due(live: Live) -> DueLook | None:
     """The first planned look that can take place and has not, computed as of when it was due."""
     plan = live.plan
     with live.campaign.moment() as db:
-        past = _past(db)
+        past = _past(live, db)
         if len(past) >= len(plan.sizes):
             return None
         number, n = len(past) + 1, plan.sizes[len(past)]
@@ -156,7 +158,7 @@ def next_due(live: Live) -> DueLook | None:
         rule = looking.read_rule(db, plan.settings.stop)
     said = outcome_of(plan, collected, live.seed)
     before = past[-1].monitoring if past else None
-    monitoring, _ = monitor_of(plan, collected, before, rule.target)
+    monitoring, _ = monitor_of(plan, said.ratings, before, rule.target)
     decided, pairs, met = _verdict(plan, said, monitoring)
     met &= rule.goal != "budget" or n == plan.total
     taken = LookTaken(
@@ -168,8 +170,11 @@ def next_due(live: Live) -> DueLook | None:
     return DueLook(taken, at, seen, monitoring.rest if rests and monitoring is not None else ())
 
 
-def _past(db: Any) -> list[LookTaken]:
-    return [from_plain(row.result, LookTaken, "the look") for row in looking.read_looks(db)]
+def _past(live: Live, db: Any) -> list[LookTaken]:
+    """The looks that took place; each is read once."""
+    for row in looking.read_looks(db, after=len(live.looks)):
+        live.looks.append(from_plain(row.result, LookTaken, "the look"))
+    return list(live.looks)
 
 
 def _numbers(collected: Collected) -> set[int]:
@@ -207,7 +212,7 @@ def compute(live: Live) -> CampaignResults:
     with live.campaign.moment() as db:
         now = live.campaign.now()
         states = looking.read_states(db, plan.tasks)
-        past, resting = _past(db), looking.read_resting(db)
+        past, resting = _past(live, db), looking.read_resting(db)
         left_out = looking.read_left_out(db)
         collected = read_answers(db)
         rule = looking.read_rule(db, plan.settings.stop)
@@ -219,7 +224,7 @@ def compute(live: Live) -> CampaignResults:
     used = replace(collected, answers=tuple(ours))
     said = outcome_of(plan, used, live.seed)
     at_look = bool(past) and past[-1].n == n and far.tasks == far.had
-    monitoring, notes = _watched(plan, past, far, used, rule.target)
+    monitoring, notes = _watched(plan, past, far, used, said, rule.target)
     met = _goal_met(past, rule, plan.total)
     behind = _numbers(replace(collected, answers=_behind(collected, inside)))
     found = CampaignResults(
@@ -253,15 +258,18 @@ def _goal_met(past: Sequence[LookTaken], rule: Stop, total: int) -> int | None:
 
 
 def _watched(
-    plan: LivePlan, past: Sequence[LookTaken], far: Begun, used: Collected, target: float | None
-) -> tuple[Monitoring | None, tuple[Note, ...]]:
+    plan: LivePlan, past: Sequence[LookTaken], far: Begun, used: Collected, said: Statement,
+    target: float | None,
+) -> tuple[Monitoring | None, tuple[Note, ...]]:  # fmt: skip
     """Where every pair stands; that of the last look where less is in now than it had."""
-    before = past[-1].monitoring if past else None
+    before, ratings = past[-1].monitoring if past else None, said.ratings
     if past and far.tasks < plan.tasks_for(past[-1].n):
         return before, ()
-    inside = {task.task for task in plan.tasks[: far.tasks]}
-    kept = tuple(item for item in used.answers if item.task in inside)
-    return monitor_of(plan, replace(used, answers=kept), before, target)
+    if far.tasks < far.had:
+        inside = {task.task for task in plan.tasks[: far.tasks]}
+        kept = tuple(item for item in used.answers if item.task in inside)
+        ratings = ratings_of(plan, replace(used, answers=kept), first_scale(plan))
+    return monitor_of(plan, ratings, before, target)
 
 
 def _next_look(
@@ -300,11 +308,8 @@ def _raters(plan: LivePlan, collected: Collected) -> RaterReport | None:
     """The raters behind all ratings, those who are left out among them."""
     if plan.kind != "ratings":
         return None
-    everybody = replace(
-        collected, answers=tuple(replace(item, excluded=False) for item in collected.answers)
-    )
-    scale = scales_of(plan)[0] if len(scales_of(plan)) > 1 else None
-    ratings = ratings_of(plan, everybody, scale)
+    everybody = _with_everybody(collected)
+    ratings = ratings_of(plan, everybody, first_scale(plan))
     if ratings is None or ratings.genuine["score"].null_count() == ratings.genuine.height:
         return None
     try:
@@ -323,8 +328,14 @@ def _left_out(rows: Sequence[Mapping[str, Any]], collected: Collected) -> tuple[
 
 def _everybody(live: Live, used: Collected) -> Outcome:
     """The outcome with the answers of those who are left out."""
-    kept = tuple(replace(item, excluded=False) for item in used.answers)
-    return outcome_of(live.plan, replace(used, answers=kept), live.seed).outcome
+    return outcome_of(live.plan, _with_everybody(used), live.seed).outcome
+
+
+def _with_everybody(collected: Collected) -> Collected:
+    """As if nobody were left out."""
+    return replace(collected, answers=tuple(
+        replace(item, excluded=False) if item.excluded else item for item in collected.answers
+    ))  # fmt: skip
 
 
 def _needed(item: Difference, estimates: Estimates, found: CampaignResults) -> int | None:

@@ -19,6 +19,7 @@ from assay.campaign.store.clock import Clock
 from assay.campaign.store.migrating import bring_up_to_date
 from assay.campaign.store.opening import (
     Place,
+    explained,
     first_line,
     make_engine,
     only_writer,
@@ -27,7 +28,7 @@ from assay.campaign.store.opening import (
 )
 from assay.campaign.store.tally import Tally
 from assay.campaign.store.units.base import Rules
-from assay.campaign.store.writer import GroupWriter, PooledWriter, Writer
+from assay.campaign.store.writer import GroupWriter, PooledWriter, Writer, say_why
 from assay.errors import InputError
 from assay.project.settings import Settings
 from assay.results import from_plain
@@ -58,6 +59,7 @@ class Store:
             with self.readers.connect() as db:
                 yield db
         except DBAPIError as error:
+            say_why(error, "the store cannot be read")
             raise UnavailableError(
                 f"the store cannot be read at the moment ({first_line(error)})"
             ) from error
@@ -122,7 +124,7 @@ def open_store(
         readers = make_engine(place, write=False)
         held.callback(readers.dispose)
         reachable(readers, place)
-        with readers.connect() as db:
+        with explained(place), readers.connect() as db:
             rules, slug = read_rules(db)
             clock.not_before(db.execute(select(func.max(s.event.c.at))).scalar_one() or 0)
             clock.not_before(db.execute(select(func.max(s.sent.c.at))).scalar_one() or 0)

@@ -11,6 +11,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select
 
 from assay.campaign.records import GIVEN, Event, Given, GivenText, Span
 from assay.campaign.store import schema as s
+from assay.campaign.store.collected import read_spans, slots_with_texts
 from assay.campaign.store.tally import Tally
 
 PAGE = 25
@@ -54,7 +55,7 @@ def read_answers(db: Connection, wanted: Wanted, before: int | None = None) -> l
         _slots(db, {row.task for row in rows}),
         _columns(db, {row.lease for row in rows}),
     )
-    marks = _marks(db, [row.id for row in rows])
+    marks = read_spans(db, s.span.c.answer.in_([row.id for row in rows]))
     return [_given(row, slots[row.task], columns[row.lease], marks[row.id]) for row in rows]
 
 
@@ -88,21 +89,8 @@ def _conditions(wanted: Wanted) -> list[ColumnElement[bool]]:
 
 def _slots(db: Connection, tasks: Iterable[int]) -> dict[int, list[Row[Any]]]:
     """What was judged in these tasks, with the texts."""
-    source = s.stored_text.alias("source_text")
-    statement = (
-        select(
-            s.slot, s.segment.c.lp, s.segment.c.doc, s.segment.c.seg, s.system.c.name,
-            s.stored_text.c.body, source.c.body.label("source_body"),
-        )
-        .join(s.segment, s.segment.c.id == s.slot.c.segment)
-        .join(s.system, s.system.c.id == s.slot.c.system)
-        .join(s.stored_text, s.stored_text.c.hash == s.slot.c.text)
-        .outerjoin(source, source.c.hash == s.segment.c.source)
-        .where(s.slot.c.task.in_(sorted(tasks)))
-        .order_by(s.slot.c.task, s.slot.c.place, s.slot.c.system)
-    )  # fmt: skip
     found: dict[int, list[Row[Any]]] = defaultdict(list)
-    for row in db.execute(statement):
+    for row in db.execute(slots_with_texts().where(s.slot.c.task.in_(sorted(tasks)))):
         found[row.task].append(row)
     return found
 
@@ -112,16 +100,6 @@ def _columns(db: Connection, leases: Iterable[str]) -> dict[str, list[Row[Any]]]
     statement = select(s.shown).where(s.shown.c.lease.in_(sorted(leases))).order_by(s.shown.c.place)
     for row in db.execute(statement):
         found[row.lease].append(row)
-    return found
-
-
-def _marks(db: Connection, answers: Sequence[int]) -> dict[int, list[Span]]:
-    found: dict[int, list[Span]] = defaultdict(list)
-    statement = select(s.span).where(s.span.c.answer.in_(answers)).order_by(s.span.c.id)
-    for row in db.execute(statement):
-        found[row.answer].append(Span(
-            row.side, row.start, row.end, row.severity, row.category, row.origin, row.missing
-        ))  # fmt: skip
     return found
 
 

@@ -23,8 +23,12 @@ class Clock:
         return int((self._ahead + time.monotonic()) * 1000)
 
     def not_before(self, moment: int) -> None:
-        """Go on after this moment, the last that was written down."""
+        """Go on after this moment, the last that was written down.
+
+        If the computer's clock is behind it, time passes from there: leases end as they should.
+        """
         with self._lock:
+            self._ahead += max(0, moment - self._read()) / 1000
             self._last = max(self._last, moment)
 
     def now(self) -> int:

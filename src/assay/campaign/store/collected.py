@@ -9,9 +9,18 @@ from dataclasses import replace
 from typing import Any
 
 import polars as pl
-from sqlalchemy import Connection, Row, Select, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, select
 
-from assay.campaign.records import Answer, Collected, Judged, LookSeen, Span, Stored, Timing
+from assay.campaign.records import (
+    FORMS,
+    Answer,
+    Collected,
+    Judged,
+    LookSeen,
+    Span,
+    Stored,
+    Timing,
+)
 from assay.campaign.store import schema as s
 from assay.campaign.store.reader import newest, raters_status
 from assay.campaign.store.tally import Tally
@@ -33,7 +42,27 @@ def read_collected(
     )
     with tally.now(db) as counts:
         raters = tuple(plain(one) for one in raters_status(db, rules, counts))
-    return replace(found, raters=raters, events=events)
+    return replace(found, raters=raters, events=events, forms=tuple(_forms(db)))
+
+
+def _forms(db: Connection) -> Iterator[dict[str, Any]]:
+    """What raters said of themselves, of those who are not left out."""
+    rows = db.execute(
+        select(s.rater.c.name, s.task.c.kind, s.task.c.body, s.answer, s.sent.c.at)
+        .select_from(s.answer)
+        .join(s.sent, s.sent.c.id == s.answer.c.sent)
+        .join(s.lease, s.lease.c.id == s.sent.c.lease)
+        .join(s.task, s.task.c.id == s.lease.c.task)
+        .join(s.rater, s.rater.c.id == s.lease.c.rater)
+        .where(s.task.c.kind.in_(FORMS), s.rater.c.state == "active", s.sent.c.id.in_(newest()))
+        .order_by(s.answer.c.id)
+    )
+    for row in rows:
+        question = row.body["questions"][row.place]["text"]
+        yield {
+            "rater": row.name, "form": row.kind, "question": question, "answer": row.comment,
+            "at": row.at,
+        }  # fmt: skip
 
 
 def read_answers(db: Connection, seen: LookSeen | None = None) -> Collected:
@@ -58,12 +87,12 @@ def stored_answers(
     Of a look, what it had ``seen``, and left out who was left out then.
     """
     slots: dict[tuple[int, int], list[Row[Any]]] = defaultdict(list)
-    for slot in db.execute(_slots()):
+    for slot in db.execute(slots_with_texts()):
         slots[slot.task, slot.shown_as].append(slot)
     columns: Columns = defaultdict(dict)
     for shown in db.execute(select(s.shown).order_by(s.shown.c.lease, s.shown.c.place)):
         columns[shown.lease][shown.code] = shown
-    marks, keys = _marks(db), _keys(db)
+    marks, keys = read_spans(db), _keys(db)
     passed = {(row[0], row[1], row[2]): row[3] for row in db.execute(_checks())}
     begun = Counter(
         (row[0], row[1]) for row in db.execute(select(s.mark.c.segment, s.mark.c.system))
@@ -100,12 +129,13 @@ def read_judged(db: Connection) -> tuple[Judged, ...]:
             row.task, row.place, row.name, row.shown_as, row.lp, row.doc, row.seg,
             row.source_body, row.body, row.text,
         )
-        for row in db.execute(_slots())
+        for row in db.execute(slots_with_texts())
         if row.task in asked
     )  # fmt: skip
 
 
-def _slots() -> Select[Any]:
+def slots_with_texts() -> Select[Any]:
+    """What is judged in every task, with the names and texts that belong to it."""
     source = s.stored_text.alias("source_text")
     return (
         select(
@@ -144,9 +174,10 @@ def _answers(*, revisions: bool) -> Select[Any]:
     return wanted if revisions else wanted.where(sent.id.in_(newest()))
 
 
-def _marks(db: Connection) -> dict[int, list[Span]]:
+def read_spans(db: Connection, *wanted: ColumnElement[bool]) -> dict[int, list[Span]]:
+    """The marks of every answer that is wanted."""
     found: dict[int, list[Span]] = defaultdict(list)
-    for row in db.execute(select(s.span).order_by(s.span.c.id)):
+    for row in db.execute(select(s.span).where(*wanted).order_by(s.span.c.id)):
         found[row.answer].append(Span(
             row.side, row.start, row.end, row.severity, row.category, row.origin, row.missing
         ))  # fmt: skip

@@ -36,6 +36,8 @@ from assay.tables.typed_files import parquet_bytes
 
 EVERYBODY = 1_000_000
 """Copies of a lesson: as many as there may ever be raters."""
+MOST_SLUG = 200
+"""Bytes: a folder's name has 255 at most, and gets a part of its own while it is made."""
 AT_ONCE = 20_000
 """Rows of one statement."""
 
@@ -60,6 +62,7 @@ def write_campaign(folder: Path, store: str | None, contents: Contents) -> Links
         raise InputError(f"the folder '{folder}' does not exist; make it first")
     refuse_remote(folder)
     part = folder / f".{FILE}.{secrets.token_hex(4)}.db"
+    part.touch(0o600)  # as the links beside it: it names systems, and perhaps people
     engine = make_engine(Place.of(part), write=True)
     try:
         with engine.begin() as db:
@@ -116,7 +119,9 @@ def slug_of(name: str) -> str:
     >>> slug_of("News, en-de (2026)")
     'news-en-de-2026'
     """
-    return "-".join("".join(c if c.isalnum() else " " for c in name.lower()).split()) or "campaign"
+    words = "".join(c if c.isalnum() else " " for c in name.lower()).split()
+    short = "-".join(words).encode()[:MOST_SLUG].decode(errors="ignore")
+    return short.strip("-") or "campaign"
 
 
 def _campaign(db: Connection, contents: Contents, now: int) -> None:

@@ -115,9 +115,10 @@ def read_seen(db: Connection, tasks: Collection[int], until: int) -> LookSeen:
     return LookSeen(sent, frozenset(out))
 
 
-def read_looks(db: Connection) -> list[Row[Any]]:
-    """The looks that took place."""
-    return list(db.execute(select(s.look).order_by(s.look.c.number)).all())
+def read_looks(db: Connection, after: int = 0) -> list[Row[Any]]:
+    """The looks that took place, those after a number."""
+    wanted = select(s.look).where(s.look.c.number > after)
+    return list(db.execute(wanted.order_by(s.look.c.number)).all())
 
 
 def read_look_seen(db: Connection, number: int) -> LookSeen | None:

@@ -58,7 +58,9 @@ def bring_up_to_date(engine: Engine, place: Place) -> None:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """A copy of a SQLite file while others use it, whole."""
+    """A copy of a SQLite file while others use it, whole, for the same eyes alone."""
+    target.touch()
+    target.chmod(source.stat().st_mode & 0o777)
     with sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True) as old:
         with sqlite3.connect(target) as new:
             old.backup(new)

@@ -175,11 +175,19 @@ def _lock(file: Any) -> bool:
 
 def reachable(engine: Engine, place: Place) -> None:
     """Refuse a database that does not answer, with its reason."""
-    try:
+    with explained(place):
         engine.connect().close()
+
+
+@contextmanager
+def explained(place: Place) -> Iterator[None]:
+    """Say of a database that cannot be used which it is and why."""
+    try:
+        yield
     except DBAPIError as error:
         raise InputError(
-            f"the store {place} cannot be opened ({first_line(error)}); check that it is there"
+            f"the store {place} cannot be opened ({first_line(error)}); check that it is there and"
+            " whole, or put back a backup"
         ) from None
 
 

@@ -9,7 +9,7 @@ from typing import Any
 from sqlalchemy import Connection, Select, func, select
 
 from assay.campaign.protocols.base import TIE
-from assay.campaign.records import NotYoursError
+from assay.campaign.records import FORMS, NotYoursError
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
 from assay.campaign.store.tally import HOUR_MS, Tally
@@ -43,7 +43,7 @@ def mine(db: Connection, rater: int) -> list[dict[str, Any]]:
     rows = db.execute(
         select(s.lease, last.label("at"), func.count(s.sent.c.screen.distinct()).label("have"))
         .join(s.sent, s.sent.c.lease == s.lease.c.id)
-        .where(s.lease.c.rater == rater)
+        .where(s.lease.c.rater == rater, s.lease.c.reason.not_in(FORMS))
         .group_by(s.lease.c.id)
         .order_by(last.desc())
     ).all()

@@ -11,6 +11,7 @@ from typing import Any
 
 from sqlalchemy import BindParameter, Connection, bindparam, func, select
 
+from assay.campaign.records import FORMS
 from assay.campaign.store import schema as s
 
 SEEN_AGAIN = 200
@@ -32,7 +33,7 @@ SENT = (
         s.sent.c.timing, s.lease.c.task, s.lease.c.rater, ANSWERS.label("answers"),
     )
     .join(s.lease, s.lease.c.id == s.sent.c.lease)
-    .where(s.sent.c.id > AFTER)
+    .where(s.sent.c.id > AFTER, s.lease.c.reason.not_in(FORMS))
     .order_by(s.sent.c.id)
 )  # fmt: skip
 EVENTS = (

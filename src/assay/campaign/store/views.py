@@ -8,7 +8,7 @@ from typing import Any
 from sqlalchemy import BindParameter, Connection, bindparam, select
 
 from assay.campaign.items import moved
-from assay.campaign.records import Shown, ShownOutput, ShownSegment, Span
+from assay.campaign.records import FORMS, FormQuestion, Shown, ShownOutput, ShownSegment, Span
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
 from assay.campaign.store.units.base import MOST_REMEMBERED, Record, Rules, View
@@ -100,8 +100,14 @@ def _screens(columns: Any) -> tuple[tuple[str, ...], ...]:
 
 
 def _lesson(lease: Record, task: Any, columns: Any) -> Shown:
-    """An example of a tutorial or test, which has no systems."""
+    """An example of a tutorial or test, or a form, which have no systems."""
     body = task.body
+    if task.kind in FORMS:
+        questions = tuple(
+            FormQuestion(one["text"], tuple(one["answers"]), one["optional"])
+            for one in body["questions"]
+        )
+        return Shown(lease.id, (), (), _screens(columns), questions)
     segment = ShownSegment(0, True, body["source"])
     outputs = tuple(ShownOutput(c.code, c.label, (body["target"],), ((),)) for c in columns)
     return Shown(lease.id, (segment,), outputs, _screens(columns))
@@ -121,7 +127,13 @@ def task_reply(db: Connection, lease: Record, rules: Rules, rater: Record) -> di
     sent = db.execute(SENT, {"lease": lease.id}).scalars()
     source, target = rules.languages
     lesson = lease.reason if lease.reason in ("tutorial", "qualify") else "rate"
-    solved = {"solution": _solution(db, lease)} if lesson == "tutorial" else {}
+    more: dict[str, Any] = {"solution": _solution(db, lease)} if lesson == "tutorial" else {}
+    if shown.questions:
+        lesson, more = "form", {"questions": [
+            {"place": place, "text": one.text, "answers": list(one.answers),
+             "optional": one.optional}
+            for place, one in enumerate(shown.questions)
+        ]}  # fmt: skip
     return {
         "state": "task", "campaign": rules.name, "lease": lease.id, "until": iso(lease.until),
         "kind": lesson, **rules.protocol.wire(),
@@ -142,7 +154,7 @@ def task_reply(db: Connection, lease: Record, rules: Rules, rater: Record) -> di
         "sent": sorted(sent),
         "drafts": {str(row.screen): row.body for row in drafts},
         "progress": progress(rater),
-    } | solved  # fmt: skip
+    } | more  # fmt: skip
 
 
 def _solution(db: Connection, lease: Record) -> dict[str, Any]:

@@ -30,6 +30,8 @@ from assay.campaign.store.units.base import Rules, Unit
 log = logging.getLogger("assay.campaign")
 MOST_AT_ONCE = 256
 TRIES, PAUSE = 6, 0.02
+MOST_LISTED = 60
+"""Refusals of one person in a minute that are written down one by one."""
 AGAIN = ("40001", "40P01", "55P03", "57P01", "57P02", "57P03")
 """States in which PostgreSQL asks for another try: conflicts, and a server that stops."""
 
@@ -202,19 +204,30 @@ class PooledWriter:
         raise UnavailableError("the database does not answer; what you sent is not stored")
 
 
-def say_why(error: Exception | None) -> None:
-    """Tell who runs the server why nothing can be written; what was sent is not in it."""
+def say_why(error: Exception | None, what: str = "nothing can be written") -> None:
+    """Tell who runs the server what cannot be done and why; what was sent is not in it."""
     reason = first_line(error) if isinstance(error, DBAPIError) else ""
-    log.error("nothing can be written", extra={"fields": {
+    log.error(what, extra={"fields": {
         "kind": type(error).__name__, "reason": reason
     }})  # fmt: skip
 
 
 def note_refusal(unit: Unit, work: Work, arguments: tuple[Any, ...], error: BaseException) -> None:
-    """Count what was forged or did not fit; what was in it is not kept."""
-    if isinstance(error, NotYoursError | InvalidAnswerError):
-        who = f"rater {arguments[0]}" if isinstance(arguments[0], int) else "visitor"
-        unit.note(who, "refused", work.__name__, status=error.status)
+    """Count what was forged or did not fit; what was in it is not kept.
+
+    Of a flood some are listed, and with the next one how many more there were.
+    """
+    if not isinstance(error, NotYoursError | InvalidAnswerError):
+        return
+    who = f"rater {arguments[0]}" if isinstance(arguments[0], int) else "visitor"
+    minute = unit.now // 60_000
+    last, count = unit.rules.refused.get(who, (minute, 0))
+    unlisted = max(0, count - MOST_LISTED) if last != minute else 0
+    count = count + 1 if last == minute else 1
+    unit.rules.refused[who] = minute, count
+    if count <= MOST_LISTED:
+        more = {"unlisted": unlisted} if unlisted else {}
+        unit.note(who, "refused", work.__name__, status=error.status, **more)
 
 
 def _again(error: DBAPIError) -> bool:

@@ -18,7 +18,7 @@ from assay.campaign.web import making, observed, owner, public, rater
 from assay.campaign.web.desk import downloads, pages, previews
 from assay.campaign.web.desk.rendering import refusal
 from assay.campaign.web.roles import SENTENCES, Visits
-from assay.campaign.web.security import Guard, refused
+from assay.campaign.web.security import LATE, Guard, refused
 from assay.campaign.web.wire import Refusal
 from assay.errors import OptionError
 
@@ -48,7 +48,9 @@ async def _campaign_refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, CampaignError)
     if isinstance(error, InvalidAnswerError):
         return _faulty(error)
-    sentence = SENTENCES[404] if error.status == 404 else str(error)
+    # What a database says of itself, such as where it is, is for whoever runs the server.
+    told = error.status != 404 and error.__cause__ is None
+    sentence = str(error) if told else SENTENCES[error.status]
     back = error.address if isinstance(error, NotNowError) else None
     return refused(error.status, sentence, **({"address": back} if back else {}))
 
@@ -70,12 +72,18 @@ async def _not_valid(request: Request, error: Exception) -> JSONResponse:
 async def _http_refused(request: Request, error: Exception) -> Response:
     assert isinstance(error, HTTPException)
     if error.status_code == 400:  # a body that cannot even be parsed
-        return _faulty(InvalidAnswerError([("body", "is not JSON that can be read")]))
+        said = LATE if error.detail == LATE else "is not JSON that can be read"
+        reply = _faulty(InvalidAnswerError([("body", said)]))
+        reply.headers.update(error.headers or {})
+        return reply
     plain = error.detail == HTTPStatus(error.status_code).phrase  # nobody said more
     sentence = SENTENCES.get(error.status_code, error.detail) if plain else error.detail
     if request.method == "GET" and "text/html" in request.headers.get("accept", ""):
-        return HTMLResponse(refusal(error.status_code, sentence), error.status_code)
-    return refused(error.status_code, sentence)
+        page = refusal(error.status_code, sentence)
+        return HTMLResponse(page, error.status_code, error.headers)
+    reply = refused(error.status_code, sentence)
+    reply.headers.update(error.headers or {})
+    return reply
 
 
 def _faulty(error: InvalidAnswerError) -> JSONResponse:

@@ -13,6 +13,7 @@ import uvicorn
 from assay.campaign.campaign import Campaign
 from assay.campaign.hub import Hub
 from assay.campaign.web.app import create_app
+from assay.campaign.web.connections import Connection
 
 STOP_SECONDS = 10
 
@@ -23,7 +24,9 @@ def serving(served: Campaign | Hub) -> Iterator[str]:
     with socket.socket() as own:
         own.bind(("127.0.0.1", 0))
         app = create_app(served)
-        config = uvicorn.Config(app, log_level="error", lifespan="off", access_log=False)
+        config = uvicorn.Config(
+            app, http=Connection, log_level="error", lifespan="off", access_log=False
+        )
         server = uvicorn.Server(config)
         thread = threading.Thread(target=server.run, args=([own],), daemon=True)
         thread.start()

@@ -147,7 +147,7 @@ async def add_file(
     """One file, at most 64 MB; a zip is unpacked. What it is, its content says."""
     found = _found(request, upload)
     if not SAFE_NAME.fullmatch(name):
-        raise InvalidAnswerError([("name", "is no name of a file; give another")])
+        raise InvalidAnswerError([("name", "is not a file name; give another")])
     part = found.part
     try:
         with part.open("wb") as file:

@@ -14,7 +14,7 @@ from assay.campaign.web.roles import Rater, campaign_of, documented
 routes = APIRouter(tags=["rater"])
 Lease = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Screen = Annotated[int, Path(ge=0, le=100_000)]
-Number = Annotated[int, Path(ge=1, le=2**53)]
+Number = Annotated[int, Path(ge=1, le=wire.MOST_NUMBER)]
 MEDIA_TYPES = ("image/", "audio/", "video/")
 
 

@@ -19,6 +19,7 @@ SENTENCES = {
     401: "this page needs the link that you were given",
     403: "this link is for something else",
     404: "nothing of yours has this name",
+    405: "this address is asked in another way",
     409: "this cannot be done now; the sentence says why",
     413: "the body is larger than 256 kB, a file than 64 MB",
     415: "the body has another content type than is wanted here",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from re import compile as pattern
 from typing import Any
@@ -19,6 +20,9 @@ log = logging.getLogger("assay.campaign")
 
 MOST_BYTES = 256 * 1024
 """The largest body that is no file."""
+MOST_SECONDS, MOST_UPLOAD_SECONDS = 60, 1800
+"""In which a body has to come, and a file."""
+LATE = "did not come in time; send it again"
 UPLOAD = pattern(r"/api/uploads/[^/]+/files/[^/]+")
 """Where a file may come in as it is; everything else is JSON."""
 OWN_HEADER = "x-assay"
@@ -88,8 +92,8 @@ class Guard:
         wanted = "application/octet-stream" if is_upload(scope) else "application/json"
         if kind != wanted:
             return refused(415, f"send it with the content type {wanted}")
-        if "authorization" in headers:  # a browser never adds this by itself
-            return None
+        if headers.get("authorization", "").lower().startswith("bearer "):
+            return None  # unlike a name and a password, a browser never adds this by itself
         if OWN_HEADER not in headers or not self._comes_from_here(headers, scope):
             return refused(403, "a browser may write from Assay's own pages alone")
         return None
@@ -103,7 +107,10 @@ class Guard:
 
 
 def _origin(address: str) -> str:
-    parts = urlsplit(address)
+    try:
+        parts = urlsplit(address)
+    except ValueError:
+        return "none"
     return f"{parts.scheme}://{parts.netloc}".lower()
 
 
@@ -118,11 +125,19 @@ def most_bytes(scope: Scope) -> int:
 
 
 def _limited(receive: Receive, most: int) -> Receive:
-    read = 0
+    """A body of at most so many bytes, which comes in time."""
+    read, whole = 0, False
+    seconds = MOST_SECONDS if most <= MOST_BYTES else MOST_UPLOAD_SECONDS
+    until = asyncio.get_running_loop().time() + seconds
 
     async def receive_limited() -> Message:
-        nonlocal read
-        message = await receive()
+        nonlocal read, whole
+        try:
+            async with asyncio.timeout_at(None if whole else until):
+                message = await receive()
+        except TimeoutError:
+            raise HTTPException(400, LATE, {"Connection": "close"}) from None
+        whole = not message.get("more_body", False)
         read += len(message.get("body", b""))
         if read > most:
             raise HTTPException(413)

@@ -16,6 +16,7 @@ from assay.campaign.campaign import Campaign
 from assay.campaign.hub import Hub, hub_of
 from assay.campaign.live.refresh import results_kept_current
 from assay.campaign.web.app import create_app
+from assay.campaign.web.connections import Connection
 from assay.campaign.web.logs import log_to_stderr
 
 log = logging.getLogger("assay.campaign")
@@ -58,6 +59,7 @@ def serve(
         create_app(hub, public_url=public_url),
         host=host,
         port=port,
+        http=Connection,
         log_config=None,
         log_level="warning",
         access_log=False,

@@ -34,6 +34,8 @@ def _need_storable(value: Any, depth: int) -> None:
             _need_storable(part, depth - 1)
 
 
+MOST_NUMBER = 2**31 - 1
+"""The largest number that a row has in every database."""
 Text = Annotated[str, AfterValidator(storable)]
 Body = Annotated[Json, AfterValidator(storable)]
 

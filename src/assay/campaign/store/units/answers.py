@@ -11,12 +11,13 @@ from typing import Any
 from sqlalchemy import Insert, bindparam, delete, func, insert, select, update
 
 from assay._version import __version__
-from assay.campaign.records import Answer, InvalidAnswerError, NotNowError
+from assay.campaign.protocols.forms import check_form
+from assay.campaign.records import FORMS, Answer, InvalidAnswerError
 from assay.campaign.store import schema as s
 from assay.campaign.store.units.base import WHICH, Record, Unit
 from assay.campaign.store.units.judging import judge
 from assay.campaign.store.units.tasks import choose, may_come
-from assay.campaign.store.views import read_view
+from assay.campaign.store.views import SENT, read_view
 
 TIMES, COUNTS = ("opened", "first", "sent"), ("active_ms", "idle_ms", "away")
 DEVICES = ("pointer", "keyboard", "both")
@@ -29,7 +30,6 @@ BY_KEY = select(s.sent.c.reply, s.sent.c.screen).where(OF_LEASE, s.sent.c.key ==
 LAST_REVISION = select(func.max(s.sent.c.revision)).where(
     OF_LEASE, s.sent.c.screen == bindparam("screen")
 )
-SENT_SCREENS = select(s.sent.c.screen).distinct().where(OF_LEASE)
 DROP_DRAFT = delete(s.draft).where(
     s.draft.c.lease == bindparam("of"), s.draft.c.screen == bindparam("on")
 )
@@ -47,7 +47,7 @@ def draft(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) -
     _need_screen(lease, screen)
     if not isinstance(body, Mapping):
         raise InvalidAnswerError([("", "send an object")])
-    _need_open_campaign(unit)
+    unit.need_running()
     unit.db.execute(DROP_DRAFT, {"of": lease_id, "on": screen})
     unit.db.execute(insert(s.draft), {
         "lease": lease_id, "screen": screen, "body": dict(body), "at": unit.now,
@@ -69,9 +69,12 @@ def send(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) ->
         if before.screen != screen:
             raise InvalidAnswerError([("key", "was used for another screen; draw a new one")])
         return dict(before.reply)
-    paused = _need_open_campaign(unit) == "paused"
+    paused = unit.need_running() == "paused"
     view = read_view(unit.db, lease, unit.rules)
-    checked = unit.rules.protocol.check(answers, view.shown, screen)
+    if view.shown.questions:
+        checked = check_form(answers, view.shown)
+    else:
+        checked = unit.rules.protocol.check(answers, view.shown, screen)
     revision = unit.count(LAST_REVISION, lease=lease_id, screen=screen) + 1
     late = paused or _is_late(unit, lease, revision)
     lease = _progress(unit, rater, lease, timing, screen)
@@ -99,16 +102,6 @@ def _need_screen(lease: Record, screen: object) -> None:
     whole = isinstance(screen, int) and not isinstance(screen, bool)
     if not whole or not 0 <= screen < lease.screens:  # type: ignore[operator]
         raise InvalidAnswerError([("screen", f"the task has the screens 0 to {lease.screens - 1}")])
-
-
-def _need_open_campaign(unit: Unit) -> str:
-    """The state of the campaign, in which something may be sent."""
-    state = unit.state
-    if state == "closed":
-        raise NotNowError("the campaign is closed and takes no more answers; keep your text")
-    if state == "draft":
-        raise NotNowError("the campaign has not begun yet; try again later")
-    return state
 
 
 def _parts(body: object) -> tuple[str, dict[str, Any], object]:
@@ -180,13 +173,14 @@ def _progress(
     if lease.state in ("done", "extra", "aside"):
         return lease
     if lease.screens > 1:
-        have = {row.screen for row in unit.all(SENT_SCREENS, lease=lease.id)} | {screen}
+        have = {row.screen for row in unit.all(SENT, lease=lease.id)} | {screen}
         if len(have) < lease.screens:
             return lease
-    number = rater.done + 1
+    number = None if lease.reason in FORMS else rater.done + 1
     copy = lease.copy if lease.state == "open" else unit.free_copy(lease.task)
     state = "done" if copy is not None else "extra"
-    unit.db.execute(SET_DONE, {"which": rater.id, "number": number})
+    if number is not None:
+        unit.db.execute(SET_DONE, {"which": rater.id, "number": number})
     return unit.set_lease(
         lease, f"rater {rater.id}", state=state, closed=unit.now, number=number,
         copy=lease.copy if copy is None else copy,

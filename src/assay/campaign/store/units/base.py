@@ -41,6 +41,8 @@ class Rules:
     views: dict[str, View] = field(default_factory=dict)
     minutes: tuple[int, float] = (0, 0.0)
     """When the time of a lease was last computed, and the minutes per output."""
+    refused: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """Who sent what was refused: the minute since 1970 of the last, and how many in it."""
 
 
 WHICH: BindParameter[Any] = bindparam("which")
@@ -94,6 +96,15 @@ class Unit:
     def state(self) -> str:
         """The state of the campaign."""
         return str(self.db.execute(CAMPAIGN_STATE).scalar_one())
+
+    def need_running(self) -> str:
+        """The state of the campaign, in which something may be sent."""
+        state = self.state
+        if state == "closed":
+            raise NotNowError("the campaign is closed and takes no more answers; keep your text")
+        if state == "draft":
+            raise NotNowError("the campaign has not begun yet; try again later")
+        return state
 
     def rater(self, number: int) -> Record:
         """A rater, theirs alone until the transaction ends; refused if they were left out."""

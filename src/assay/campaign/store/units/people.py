@@ -10,7 +10,7 @@ from hashlib import sha256
 from itertools import count, islice
 from typing import Any, Literal
 
-from sqlalchemy import insert, select, update
+from sqlalchemy import bindparam, func, insert, select, update
 
 from assay.campaign.records import InvalidAnswerError, NotNowError
 from assay.campaign.store import schema as s
@@ -27,6 +27,14 @@ STATES: dict[str, tuple[str, ...]] = {
     "closed": ("draft", "open", "paused", "closed"),
 }
 """From which states a campaign may get into each."""
+SEAT_MS = 3_600_000
+"""For so long a place is kept for somebody who joined and has not asked for a task."""
+FREE_COPIES = select(func.sum(s.task.c.free)).where(s.task.c.kind == "rate", s.FREE)
+NOT_BEGUN = select(func.count()).where(
+    s.rater.c.consented > bindparam("since"),
+    ~select(s.lease.c.id).where(s.lease.c.rater == s.rater.c.id).exists(),
+)
+"""Those who joined lately and have had no task."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,9 +119,11 @@ def join(unit: Unit, parameters: Mapping[str, str], consent: bool) -> str:
     if known is not None:
         unit.rater(known.id)
         return new_link(unit, "rater", known.id)
-    free = select(s.task.c.id).where(s.task.c.kind == "rate", s.FREE).limit(1)
-    if unit.one(free) is None:
+    free = unit.count(FREE_COPIES)
+    if not free:
         raise NotNowError("there are no more tasks; thank you for your interest", crowd.full)
+    if unit.count(NOT_BEGUN, since=unit.now - SEAT_MS) >= free:
+        raise NotNowError("all places are taken at the moment; come back in an hour", crowd.full)
     kept = {name: str(parameters[name])[:200] for name in crowd.keep if name in parameters}
     [one] = add_raters(unit, 1, "join")
     unit.db.execute(

@@ -185,10 +185,10 @@ def expire(unit: Unit) -> int:
 
 def choose(unit: Unit, rater: Record) -> Record | None:
     """The task that a rater gets."""
-    if _has_enough(unit, rater):
-        return None
     kinds, who = unit.rules.kinds, {"rater": rater.id}
-    for kind in ("tutorial", "qualify"):
+    if _has_enough(unit, rater):
+        return unit.one(FREE, kind="after", **who) if "after" in kinds else None
+    for kind in ("before", "tutorial", "qualify"):
         found = unit.one(FREE, kind=kind, **who) if kind in kinds else None
         if found is not None:
             return found
@@ -202,6 +202,8 @@ def choose(unit: Unit, rater: Record) -> Record | None:
     found = again if again is not None else new
     if found is None and due:
         found = unit.one(AGAIN_AT_END, done=rater.done, kinds=due, **who)
+    if found is None and "after" in kinds and not may_come(unit, rater):
+        found = unit.one(FREE, kind="after", **who)
     return found
 
 
@@ -318,6 +320,7 @@ def beat(unit: Unit, rater_id: int, lease_id: str) -> dict[str, Any]:
     """Hold an open task for longer: somebody is working on it."""
     unit.rater(rater_id)
     lease = unit.lease(rater_id, lease_id)
+    unit.need_running()
     until = lease.until
     if lease.state == "open":
         until = _hold(unit, lease)
@@ -328,6 +331,7 @@ def decline(unit: Unit, rater_id: int, lease_id: str, reason: str) -> None:
     """Give a task back with a reason; somebody else gets it."""
     unit.rater(rater_id)
     lease = unit.lease(rater_id, lease_id)
+    unit.need_running()
     _need_words("reason", reason)
     if lease.state == "declined":
         return
@@ -347,6 +351,7 @@ def problem(unit: Unit, rater_id: int, lease_id: str, text: str) -> None:
     """Something is wrong with what is shown; the owner reads it."""
     unit.rater(rater_id)
     lease = unit.lease(rater_id, lease_id)
+    unit.need_running()
     _need_words("text", text)
     unit.note(f"rater {rater_id}", "problem", lease.task, lease=lease_id, text=text)
 

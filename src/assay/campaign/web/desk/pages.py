@@ -22,6 +22,7 @@ from assay.campaign.web.desk.rendering import render, tagged
 from assay.campaign.web.desk.standing import standing_of
 from assay.campaign.web.owner import Slug, keys_of
 from assay.campaign.web.roles import SENTENCES, Owner, Reader, campaign_of, documented
+from assay.campaign.web.wire import MOST_NUMBER, Text
 from assay.collecting.live import NextLook
 from assay.results import plain
 from assay.views.live import PROTOCOLS, STATES, rule_text
@@ -33,8 +34,8 @@ LATE_SECONDS = 60
 """Results are looked after every second; after so long a page says that they may be old."""
 MOST_DAYS = 90
 """Farther off nothing is foretold."""
-Before = Annotated[int | None, Query(ge=1, le=2**53)]
-Choice = Annotated[str | None, Query(max_length=400)]
+Before = Annotated[int | None, Query(ge=1, le=MOST_NUMBER)]
+Choice = Annotated[Text | None, Query(max_length=400)]
 
 
 @dataclass(frozen=True, slots=True)

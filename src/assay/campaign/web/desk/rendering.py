@@ -13,8 +13,7 @@ from fastapi.responses import HTMLResponse
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from assay.pay import money_text, time_text
-from assay.results import percent, plural, visible
+from assay.results import money_text, percent, plural, time_text, visible
 from assay.views.section import cut, sentence, shown, some
 from assay.views.terms import explained
 

@@ -41,4 +41,5 @@ def table_names(settings: Settings) -> tuple[str, ...]:
     rated = tuple(scales) if len(scales) > 1 else ("ratings",)
     marked = ("errors",) if settings.protocol in ("esa", "mqm") else ()
     own = kinds.get(settings.protocol or "", rated + marked)
-    return (*own, "sample", "scores", "raters", "events")
+    forms = ("forms",) if settings.forms.before or settings.forms.after else ()
+    return (*own, "sample", "scores", "raters", *forms, "events")

@@ -7,6 +7,7 @@ import { randomKey } from "./dom.js";
 /** Where the requests of a rater's page go: a preview has an address of its own. */
 export const BASE = location.pathname.endsWith("/preview/rate") ? location.pathname.slice(0, -"/rate".length) : "";
 const OUTBOX = "assay:outbox:";
+const ASIDE = "assay:aside:";
 const WAITS = [1, 2, 4, 8, 15, 30];
 
 /** A reply that says no. */
@@ -50,6 +51,9 @@ export async function call(method, path, body) {
   return data;
 }
 
+/** Whether it is another's, or nobody's: the right link may be opened again. @param {unknown} error */
+const isForeign = (error) => error instanceof Refused && [401, 403, 404].includes(error.status);
+
 /** Sends what was answered, once each, however often the connection breaks. */
 export class Outbox {
   /** @param {() => void} changed @param {(parcel: Parcel, error: Refused) => void} refused */
@@ -62,17 +66,12 @@ export class Outbox {
     /** @type {Promise<void> | null} */
     this.running = null;
     window.addEventListener("online", () => this.flush());
+    for (const [name] of kept(ASIDE)) rename(name, name.replace(ASIDE, OUTBOX)); // this link may be its own
   }
 
-  /** What waits, oldest first. @returns {[string, Parcel][]} */
+  /** What waits, oldest first. */
   waiting() {
-    /** @type {[string, Parcel][]} */
-    const found = [];
-    for (let number = 0; number < localStorage.length; number += 1) {
-      const name = localStorage.key(number);
-      if (name?.startsWith(OUTBOX)) found.push([name, JSON.parse(localStorage.getItem(name) || "{}")]);
-    }
-    return found.sort((a, b) => (a[0] < b[0] ? -1 : 1));
+    return kept(OUTBOX);
   }
 
   /**
@@ -123,7 +122,8 @@ export class Outbox {
           this.later();
           return;
         }
-        this.refused(parcel, /** @type {Refused} */ (error));
+        if (isForeign(error)) rename(name, name.replace(OUTBOX, ASIDE));
+        else this.refused(parcel, /** @type {Refused} */ (error));
       }
       localStorage.removeItem(name);
       this.changed();
@@ -136,6 +136,19 @@ export class Outbox {
     this.tries += 1;
     this.timer = setTimeout(() => this.flush(), wait * 1000 * (0.8 + 0.4 * Math.random()));
   }
+}
+
+/** What is kept under names that begin like this, oldest first. @param {string} prefix @returns {[string, Parcel][]} */
+function kept(prefix) {
+  const names = Object.keys(localStorage).filter((name) => name.startsWith(prefix)).sort();
+  return names.map((name) => [name, JSON.parse(localStorage.getItem(name) || "{}")]);
+}
+
+/** @param {string} name @param {string} other */
+function rename(name, other) {
+  const parcel = localStorage.getItem(name) || "{}";
+  localStorage.removeItem(name);
+  localStorage.setItem(other, parcel);
 }
 
 /** @param {Parcel} parcel */

@@ -5,6 +5,7 @@ import { PairwiseView, RankingView } from "./compare.js";
 import { declineDialog, guide, how, lessonDialog, menu, mineDialog, pauseDialog, problemDialog, unread } from "./dialogs.js";
 import { button, fill, h, isTyping, key } from "./dom.js";
 import { finishing } from "./finish.js";
+import { FormView } from "./form.js";
 import { choose, named, preferred, speak, t } from "./i18n.js";
 import { PostEditView } from "./postedit.js";
 import { RatingView } from "./rating.js";
@@ -144,7 +145,7 @@ class Page {
     this.screen = screen;
     this.showProgress(task);
     const codes = task.screens[screen];
-    const View = VIEWS[/** @type {"pairwise"} */ (task.protocol)] || RatingView;
+    const View = task.questions ? FormView : VIEWS[/** @type {"pairwise"} */ (task.protocol)] || RatingView;
     const fresh = (/** @type {string} */ name) => View.fresh(task, name);
     const answers = task.answers?.[screen]; // given before, to be corrected
     const draft = task.drafts?.[screen] || (answers && { at: 0, cells: View.restore(task, answers, codes) });
@@ -165,7 +166,7 @@ class Page {
     this.head.classList.remove("resting");
     this.showGaps();
     this.reveal();
-    if (unread(task.instructions)) this.offTheClock(guide(task, true));
+    if (!task.questions && unread(task.instructions)) this.offTheClock(guide(task, true));
   }
 
   /** Bring what is asked for into view, however much context stands before it. */
@@ -178,14 +179,14 @@ class Page {
 
   /** What to do, until the first task is done. @param {any} task */
   lead(task) {
-    return task.progress?.done || this.correcting ? null : h("p", { class: "lead" }, how(task));
+    return task.progress?.done || this.correcting || task.questions ? null : h("p", { class: "lead" }, how(task));
   }
 
   /** What is special about this task. @param {any} task */
   banner(task) {
     const parts = [];
     if (task.screens.length > 1) parts.push(t("screen-of", { number: this.screen + 1, all: task.screens.length }));
-    if (task.kind === "tutorial" || task.kind === "qualify") parts.push(t(`kind-${task.kind}`));
+    if (["tutorial", "qualify", "form"].includes(task.kind)) parts.push(t(`kind-${task.kind}`));
     if (this.correcting) parts.push(t("correcting"));
     const back = this.correcting && button(t("back-to-work"), () => this.load());
     return h("h1", { class: parts.length ? "banner" : "hidden" }, parts.length ? parts.join(" · ") : t("task"), " ", back || null);
@@ -308,7 +309,7 @@ class Page {
       { name: t("mine"), act: () => mineDialog((lease) => this.correct(lease)) },
       ...(task ? [
         { name: t("problem"), act: () => problemDialog(task.lease, (text) => this.say(text)) },
-        { name: t("decline-title"), act: () => this.decline() },
+        ...(task.questions ? [] : [{ name: t("decline-title"), act: () => this.decline() }]),
       ] : []),
     ];
     menu(entries, (tag) => this.language(tag));
