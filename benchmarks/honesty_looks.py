@@ -123,7 +123,7 @@ def ended(laid: Laid, answers: Answers, gap: float) -> Ended:
         values = np.concatenate([given[0], given[1][~np.isnan(given[1])]])
         ratings = replace(ratings, frame=ratings.frame.with_columns(score=pl.Series(values)))
     scores = np.where(np.isnan(study.rated.scores), np.nan, scores)
-    study = replace(study, ratings=ratings, rated=replace(study.rated, scores=scores))
+    study = replace(study, ratings=ratings, rated=study.rated._replace(scores=scores))
     watched = replace(laid.watched, study=study, parts={})
     (item,) = items_of(laid.test_set.systems, "ranking")
     found, last = (follow(watched, plan, item, {}) for plan in (laid.five, laid.one))

@@ -164,9 +164,13 @@ class Result:
 
         own: Any = type(self)
         hints = _hints(get_args(_hints(own)[self.listing])[0])
-        floats = {name: pl.Float64 for name, hint in hints.items() if hint in (float, float | None)}
+        types: dict[Any, Any] = {float: pl.Float64, int: pl.Int64, bool: pl.Boolean}
+        known = {
+            name: to for name, hint in hints.items() for own, to in types.items()
+            if hint in (own, own | None)
+        }  # fmt: skip
         rows = [plain(row) for row in getattr(self, self.listing)]
-        return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=floats if rows else {})
+        return pl.DataFrame(rows, infer_schema_length=None, schema_overrides=known if rows else {})
 
     @classmethod
     def from_dict(cls, data: Mapping[str, Any]) -> Self:

@@ -208,7 +208,7 @@ def test_intervals_inside_what_is_possible_cover_no_less() -> None:
         if model.fit is None:
             continue
         inside = model.interval(0, 0.95)
-        free = replace(model, limits=(-np.inf, np.inf)).interval(0, 0.95)
+        free = model._replace(limits=(-np.inf, np.inf)).interval(0, 0.95)
         assert 0 <= inside.low <= inside.high <= 1
         held.append(0.1 in inside)
         plain.append(0.1 in free)

@@ -157,7 +157,7 @@ def doing_nothing(folder: Path, monkeypatch: pytest.MonkeyPatch) -> dict[str, st
     names = ("baseline", *METHODS.values())
     runs = [run._replace(methods=names) for run in work.runs if run.source.year == 20]
     runs = [run for run in runs if run.trial.rater != "mean"]
-    data = replace(work.data, development={})  # no bounds, no other means
+    data = work.data._replace(development={})  # no bounds, no other means
     result = work.finish(replace(work, runs=tuple(runs), data=data).run())
     cells = [c for table in TABLES for c in result.table(table) if c.number]
     outcomes = {c.number: c.outcome for c in cells if not c.row.endswith("baseline")}
@@ -426,7 +426,7 @@ def test_documents_gain_in_a_world_where_they_differ(tmp_path: Path) -> None:
     # The twin of the test on real data: scores that differ by document reward docs-prop.
     written(tmp_path, "wmt20_mqm_zhen.parquet", profile="zh-en", documents=60)
     work = small(tmp_path, methods=("baseline", "docs-prop", "cv-mean"))
-    work = replace(work, request=replace(work.request, draws=40))
+    work = replace(work, request=work.request._replace(draws=40))
     result = work.finish(work.run())
     for method in ("docs-prop", "cv-mean"):
         gain = cell(result, "Table 1" if method == "docs-prop" else "Table 3",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 import polars as pl
@@ -127,8 +126,8 @@ class TestProperties:
         n = np.arange(2 + features, 801)
         r = 0.4 if features else 0.0
         answers = Precision(800, 3.0, 0.95, 1.2, r, features)
-        known = replace(answers, floor=0.2, floor_degrees=12.0)
-        for precision in (answers, known, replace(answers, reach=0.5)):
+        known = answers._replace(floor=0.2, floor_degrees=12.0)
+        for precision in (answers, known, answers._replace(reach=0.5)):
             widths, half = precision.half_width(n), n <= 400
             # A floor that is known from few tasks weighs more and more, with its few degrees.
             assert (np.diff(widths[half]) < 0).all()

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from dataclasses import replace
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -238,8 +238,7 @@ def audit_judgments(
 # --- ratings
 
 
-@dataclass(frozen=True, slots=True)
-class _Basis:
+class _Basis(NamedTuple):
     """What pairs are compared on: the tables with their units, and each segment's unit."""
 
     test_set: TestSet

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from itertools import accumulate, combinations, pairwise
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -41,8 +40,7 @@ MIN_EASE = 0.25
 # --- what was published
 
 
-@dataclass(frozen=True, slots=True)
-class Distinction:
+class Distinction(NamedTuple):
     """One system was said to be better than another."""
 
     better: str

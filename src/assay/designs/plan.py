@@ -14,8 +14,7 @@ from typing import ClassVar, NamedTuple
 import numpy as np
 
 
-@dataclass(frozen=True)
-class Layout:
+class Layout(NamedTuple):
     """The test set as a plan sees it: documents as stretches of the reading order."""
 
     lengths: np.ndarray

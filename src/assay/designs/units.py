@@ -9,7 +9,8 @@ is derived then is compared with what the sample states.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -26,8 +27,7 @@ TOLERANCE = 1e-6
 """Probabilities and positions that differ by no more are the same."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class DesignUnits:
+class DesignUnits(NamedTuple):
     """The segments of one system or pair: what the variance of their ``design`` needs to know.
 
     ``pi`` are inclusion probabilities, ``document`` numbers documents. ``strata`` and ``position``
@@ -82,8 +82,7 @@ def carried_columns(plan: DrawPlan, places: np.ndarray) -> list[pl.Series]:
     return columns
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SampledUnits:
+class SampledUnits(NamedTuple):
     """What a sample carries, laid out over a test set as systems x segments.
 
     ``drawn`` are the segments of the sample, also where a system lacks them; ``pi`` is NaN where

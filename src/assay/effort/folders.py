@@ -11,8 +11,8 @@ from __future__ import annotations
 import glob
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from assay.errors import InputError, OptionError
 from assay.formats.versions import ending_of
@@ -23,8 +23,7 @@ PARTS = ("system", "editor", "doc", "any")
 """What a pattern may name."""
 
 
-@dataclass(frozen=True, slots=True)
-class BilingualFile:
+class BilingualFile(NamedTuple):
     """A file, the folders it lies in below the one that was given, and its name."""
 
     path: Path
@@ -67,8 +66,7 @@ def files_in(where: Sequence[Path], argument: str) -> tuple[list[BilingualFile],
     return found, other
 
 
-@dataclass(frozen=True, slots=True)
-class Pair:
+class Pair(NamedTuple):
     """One file before and after editing."""
 
     before: BilingualFile
@@ -127,8 +125,7 @@ def _versions_of(
     return [other for other in inside if len(other.folders) == most] or able
 
 
-@dataclass(frozen=True, slots=True)
-class Roles:
+class Roles(NamedTuple):
     """What every pair's system, editor and document are called, where names tell."""
 
     system: list[str | None]

@@ -16,7 +16,7 @@ has the degrees of freedom of the documents.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -63,8 +63,7 @@ _OFFSET = 0.05
 """What is added to times before their logarithm where some are 0, a share of their mean."""
 
 
-@dataclass(frozen=True, slots=True)
-class Names:
+class Names(NamedTuple):
     """The systems, documents and editors, in the order of the table."""
 
     systems: tuple[str, ...]
@@ -108,8 +107,7 @@ def check_names(frame: pl.DataFrame, human: str | None) -> Names:
     return names
 
 
-@dataclass(frozen=True, slots=True)
-class EffortModel:
+class EffortModel(NamedTuple):
     """One measure's fit; the first coefficients are the systems' means."""
 
     measure: str
@@ -484,8 +482,7 @@ def document_shares(
     return weights @ beta[: documents - 1], errors, degrees
 
 
-@dataclass(frozen=True, slots=True)
-class Measured:
+class Measured(NamedTuple):
     """The segments with their measures, and what had to be done on the way.
 
     ``frame`` has ``system``, ``doc``, ``seg``, ``editor``, ``words``, ``seconds``, ``place`` (the

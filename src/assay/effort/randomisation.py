@@ -15,9 +15,9 @@ taken (ter Braak 1992), since the residuals without the two systems' difference 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from itertools import combinations, product
 from math import factorial, prod
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -37,16 +37,14 @@ _ROUNDING = 1e-12
 """What remains of a value below this share of the largest is rounding."""
 
 
-@dataclass(frozen=True, slots=True)
-class Assignments:
+class Assignments(NamedTuple):
     """For every assignment (row) and cell (column) the cell whose system it would have had."""
 
     sources: Ints
     exact: bool
 
 
-@dataclass(frozen=True, slots=True)
-class Chances:
+class Chances(NamedTuple):
     """One measure's randomisation tests; not numbers where the kits leave nothing to deal out."""
 
     pairs: Mapping[tuple[int, int], float]

@@ -272,6 +272,6 @@ def _penalties(study: Study, errors: pl.DataFrame) -> Study:
     if overlap is not None:
         # Raters who are strict on the whole need not be so here.
         own = overlap_of(study.test_set, ratings, scores, overlap.severities.tasks)
-        overlap = own and replace(overlap, severities=own.severities)
-    rated = replace(study.rated, scores=scores)
+        overlap = own and overlap._replace(severities=own.severities)
+    rated = study.rated._replace(scores=scores)
     return replace(study, ratings=ratings, rated=rated, overlap=overlap)

@@ -13,6 +13,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from itertools import chain
+from typing import NamedTuple
 
 import numpy as np
 from scipy import special
@@ -308,8 +309,7 @@ def _noise(records: list[EvaluationRecord]) -> float:
     return float(np.sqrt(np.sum(variances)) / len(records))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class _StoppingTrial:
+class _StoppingTrial(NamedTuple):
     """One stopping rule tried on one system."""
 
     system: str

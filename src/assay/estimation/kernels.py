@@ -16,7 +16,6 @@ segment differ by says too little: segments of a task are summed before they are
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 import numpy as np
@@ -45,8 +44,7 @@ FEW_SAMPLES, MANY_SEGMENTS = 3, 6000
 """Neighbours of all segments are sorted once where that pays and fits memory."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Adjusted:
+class Adjusted(NamedTuple):
     """Estimates, one per sample, their standard errors, and what metrics contributed to them.
 
     ``unexplained`` is the variance of the leave-one-out residuals relative to that of the ratings,
@@ -117,8 +115,7 @@ def adjusted_mean(
     return found, Fitted(x - (fit.residuals * (1 - fit.leverage))[0], fit.residuals[0], shift)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Fitted:
+class Fitted(NamedTuple):
     """What metrics predict for all segments, and the leave-one-out residuals of the rated ones."""
 
     predicted: np.ndarray
@@ -145,7 +142,7 @@ def group_mean(
     plain = _plain(x, row, units)
     if fit is None or np.isnan(plain.stderr[0]) or drawn.all():
         unknown = (plain.stderr == 0) & (plain.n < len(drawn))
-        return replace(plain, stderr=np.where(unknown, np.nan, plain.stderr))
+        return plain._replace(stderr=np.where(unknown, np.nan, plain.stderr))
     w = np.where(drawn, 1 / units.pi, 0.0)
     missed = np.where(drawn, x - fit.predicted, 0.0)
     center = fit.predicted.mean() + w @ missed / w.sum() + fit.shift.mean()
@@ -153,8 +150,8 @@ def group_mean(
     variance, degrees = units.variance(around[None, :], row)
     # A handful of ratings may happen to agree inside every stratum: that proves nothing.
     stderr = np.sqrt(np.where(variance > 0, variance, np.nan))
-    return replace(
-        plain, center=np.array([center]), stderr=stderr, degrees=degrees, used=plain.n > 0
+    return plain._replace(
+        center=np.array([center]), stderr=stderr, degrees=degrees, used=plain.n > 0
     )
 
 
@@ -184,7 +181,7 @@ def _fit(
     match head:
         case "regression":
             fit = fit_ridge(x, features, weights, RIDGE)
-            return replace(fit, center=fit.center + _shift(fit, drawn, units.pi).mean(axis=1))
+            return fit._replace(center=fit.center + _shift(fit, drawn, units.pi).mean(axis=1))
         case "cv-multi":
             return fit_ridge(x, single, weights, 0.0)
         case "cv-multi-literal":
@@ -318,8 +315,7 @@ def documents_error(parts: np.ndarray, k: int) -> tuple[float, float]:
     return found if found > 0 else float("nan"), float(k - 1)
 
 
-@dataclass(frozen=True, slots=True)
-class Fit:
+class Fit(NamedTuple):
     """Regressions around the weighted means, one per sample, and what they leave unexplained.
 
     ``center`` is the fitted value at the mean of the features over all units: the regression
@@ -434,11 +430,10 @@ def with_raters(found: Adjusted, part: float, degrees: float) -> Adjusted:
     total = sampling + part
     with np.errstate(invalid="ignore", divide="ignore"):
         both = total**2 / (sampling**2 / found.degrees + part**2 / degrees)
-    return replace(found, stderr=np.sqrt(total), degrees=np.where(total > 0, both, found.degrees))
+    return found._replace(stderr=np.sqrt(total), degrees=np.where(total > 0, both, found.degrees))
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Predictors:
+class Predictors(NamedTuple):
     """The features of one system or pair as segments x features.
 
     The first ``metrics`` columns are the single metrics ``names``. ``known`` is where the last
@@ -466,7 +461,7 @@ class Predictors:
         left = self.values[:, :-1]
         if not left.shape[1]:
             return None
-        return replace(self, values=left, known=None)
+        return self._replace(values=left, known=None)
 
 
 MIN_DOUBLED_TASKS = 2
@@ -794,8 +789,7 @@ def _severity_apart(given: Answers) -> _Moment | None:
     return _Moment(between - inside, degrees, noise)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Severities:
+class Severities(NamedTuple):
     """What it adds to the error of a score that the raters as a whole may be strict or mild.
 
     One entry per rating: its system, segment, rater and 1 over the raters of its output; ``tasks``
@@ -825,8 +819,7 @@ class Severities:
         return self.found.variance * max(beyond, 0.0)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Overlap:
+class Overlap(NamedTuple):
     """The raters' part of an error: what is known from doubly rated outputs of one campaign.
 
     ``share`` is 1 over the number of raters of an output, as systems x segments. A system or pair

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -171,7 +171,7 @@ def _by_rater(study: Study) -> tuple[RaterEstimate, ...]:
     for rater in study.ratings.raters:
         scores = study.ratings.matrix(study.test_set, rater=rater)
         scores = np.where(np.isnan(study.rated.scores), np.nan, scores)
-        alone = replace(study, rated=replace(study.rated, scores=scores))
+        alone = replace(study, rated=study.rated._replace(scores=scores))
         enough = (~np.isnan(scores)).sum(axis=1) >= MIN_RATINGS_ALONE
         rows += [
             RaterEstimate(rater, name, **scored(alone.mean(i)))
@@ -202,8 +202,7 @@ def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
     return without_severity(test_set, ratings)[0]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class SeverityError:
+class SeverityError(NamedTuple):
     """What it adds to an error that the severities taken off the ratings are estimates.
 
     One entry per rating: its system, segment, rater and 1 over the raters of its output. A score
@@ -228,7 +227,7 @@ class SeverityError:
         """What raters differ by, found after severities were fitted to the same ratings."""
         old, factor = overlap.variance, 1 + self.fitted / self.degrees
         new = old._replace(scores=old.scores * factor, differences=old.differences * factor)
-        return replace(overlap, variance=new)
+        return overlap._replace(variance=new)
 
     def variance(self, w: np.ndarray) -> float:
         """What is added to the variance of a score or difference with these shares."""
@@ -336,8 +335,7 @@ def exclude_raters(ratings: Ratings, raters: Sequence[str]) -> Ratings:
     return replace(ratings, frame=frame, notes=(*ratings.notes, note))
 
 
-@dataclass(frozen=True)
-class _Given:
+class _Given(NamedTuple):
     """Ratings in long form, raters, outputs, segments and systems numbered from 0."""
 
     placed: Ratings

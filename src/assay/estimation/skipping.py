@@ -10,7 +10,8 @@ neither, documents. A bias that is related to none of these remains.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
+from typing import NamedTuple
 
 import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
@@ -30,8 +31,7 @@ MIN_TO_TEST_SKIPPING = 5
 """With fewer skipped or rated segments nothing is tested."""
 
 
-@dataclass(frozen=True, slots=True)
-class Classes:
+class Classes(NamedTuple):
     """The classes of every segment, numbered so that neighbours are alike, and what they are.
 
     The strata of a sample are classes too; they are not among the ``numbers``, because each

@@ -440,7 +440,7 @@ class Study:
             parts = document_parts(x, drawn, fit, units.pi, document, int(document.max()) + 1)
             stderr, degrees = documents_error(parts, len(np.unique(document[drawn])))
             if self.target == "texts" or stderr > found.stderr[0]:
-                wider = replace(found, stderr=np.array([stderr]), degrees=np.array([degrees]))
+                wider = found._replace(stderr=np.array([stderr]), degrees=np.array([degrees]))
                 return wider, "texts", 0.0
         return found, "answers", 0.0
 
@@ -567,8 +567,7 @@ def _texts_note(rated: Rated, documents: bool) -> Note:
     return Note("for-texts" if documents else "for-segments", text)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Rated:
+class Rated(NamedTuple):
     """Scores and inclusion probabilities as systems x segments, and how they came to be.
 
     Scores are NaN where there is none to use. ``drawn`` are the segments of the sample, also where
@@ -635,7 +634,7 @@ class Rated:
         begun = np.zeros_like(self.drawn)
         begun[:, places] = True
         pi = np.where(begun & self.present, len(places) / self.scores.shape[1], np.nan)
-        return replace(self, scores=np.where(begun, self.scores, np.nan), pi=pi, drawn=begun)
+        return self._replace(scores=np.where(begun, self.scores, np.nan), pi=pi, drawn=begun)
 
 
 def rated_outputs(
@@ -726,7 +725,7 @@ def _begun(
             " is a sample in its own right"
         )
         notes.insert(0, Note("rated-beginning", text))
-    return replace(carried, drawn=drawn, pi=pi), notes
+    return carried._replace(drawn=drawn, pi=pi), notes
 
 
 def _rests(rated: np.ndarray, systems: Sequence[str]) -> tuple[np.ndarray, list[Note]]:
@@ -775,8 +774,7 @@ def _refuse_foreign(design: SamplingDesign, test_set: TestSet, sample: Sample) -
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Features:
+class Features(NamedTuple):
     """Systems x segments x features, their names, and the consensus as systems x segments."""
 
     values: np.ndarray

@@ -6,10 +6,9 @@ import os
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 import polars as pl
 
@@ -32,8 +31,7 @@ _NEARER_RATIO = 0.5
 """A kit is another editor's if it is less than this share as far from that one's translations."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Kit:
+class _Kit(NamedTuple):
     """One editor's part of the key, and its source and translation by id, white space aside."""
 
     rows: pl.DataFrame

@@ -7,8 +7,8 @@ import os
 import re
 from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
 from pathlib import Path
+from typing import NamedTuple
 
 from assay.errors import MissingExtraError, OptionError, did_you_mean
 from assay.results import Note
@@ -43,8 +43,7 @@ CLEANING = {
 """What may be removed before the text is cut into pieces."""
 
 
-@dataclass(frozen=True, slots=True)
-class CorpusText:
+class CorpusText(NamedTuple):
     """One document: its name, its paragraphs, and what was done to read it."""
 
     doc: str
@@ -52,8 +51,7 @@ class CorpusText:
     notes: tuple[Note, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class _Paragraph:
+class _Paragraph(NamedTuple):
     text: str
     style: str = ""
 

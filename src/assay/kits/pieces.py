@@ -28,9 +28,9 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 import polars as pl
@@ -51,8 +51,7 @@ LONG_WORD = 7
 _Span: TypeAlias = tuple[CorpusText, int, int]
 
 
-@dataclass(frozen=True, slots=True)
-class Piece:
+class Piece(NamedTuple):
     """Consecutive paragraphs of one document; ``first`` and ``last`` count them from 1.
 
     ``sentences`` are tokenised: tokens with a space between them. ``words`` are counted as the
@@ -167,7 +166,7 @@ def cut_pieces(
         piece = _piece(*span)
         counts = count_words(piece.paragraphs, piece.sentences, language=language, profile=profile)
         if counts.words >= max(1.0, shortest * counts.sentences):
-            pieces.append(replace(piece, words=counts.words))
+            pieces.append(piece._replace(words=counts.words))
             rows.append(counts.features(names))
         progress("pieces", number, len(spans))
     if brief := len(spans) - len(pieces):
@@ -240,8 +239,7 @@ def _blingfire() -> Any:
     return blingfire
 
 
-@dataclass(frozen=True, slots=True)
-class WordCounts:
+class WordCounts(NamedTuple):
     """What the formulas are made of."""
 
     words: int

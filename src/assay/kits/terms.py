@@ -19,11 +19,10 @@ from __future__ import annotations
 import math
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib.resources import files
 from itertools import combinations, groupby, pairwise
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from assay.errors import OptionError, did_you_mean
 from assay.kits.pieces import Piece, Pieces, english_words, with_inflections
@@ -39,16 +38,14 @@ BIGRAM_RATIO = 2.0
 """The paper's limits for all bigrams, whose lists differ in length."""
 
 
-@dataclass(frozen=True, slots=True)
-class Terms:
+class Terms(NamedTuple):
     """The best terms of a piece and how often they occur in it altogether."""
 
     terms: frozenset[str]
     occurrences: int
 
 
-@dataclass(frozen=True, slots=True)
-class Words:
+class Words(NamedTuple):
     """A piece for extractors: lower-case tokens by sentence, and what cannot be a term."""
 
     sentences: tuple[tuple[str, ...], ...]

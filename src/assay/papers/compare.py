@@ -19,11 +19,11 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar, Literal
+from typing import Any, ClassVar, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -39,8 +39,7 @@ MAX_ERRORS_APART = 2.0
 """Monte-Carlo errors of the difference within which two numbers are equal."""
 
 
-@dataclass(frozen=True, slots=True)
-class PrintedNumber:
+class PrintedNumber(NamedTuple):
     """A row of ``printed.csv``; ``unit`` is the last place printed, ``digits`` its decimals."""
 
     table: str
@@ -57,8 +56,7 @@ class PrintedNumber:
     needs: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class OurNumber:
+class OurNumber(NamedTuple):
     """What was computed for a printed number.
 
     ``error`` is its Monte-Carlo error, None where nothing is drawn at random and NaN where too
@@ -91,9 +89,10 @@ class PrintedCell:
     table: str
     row: str
     column: str
-    paper: float | None
+    paper: float | None = field(default=None, kw_only=True)
     ours: float | None
     error: float | None = None
+    _: KW_ONLY
     matches: bool | None = None
     outcome: Outcome = "beside"
     reason: str = ""
@@ -102,6 +101,14 @@ class PrintedCell:
     paper_of: int | None = None
     ours_of: int | None = None
     digits: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.error is not None and not math.isfinite(self.error):
+            object.__setattr__(self, "error", None)
+
+
+beside = PrintedCell
+"""A cell that is not counted: ours alone, another reading, or derived from printed numbers."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,7 +136,7 @@ class ScatterPanel:
 
 
 @dataclass(frozen=True, slots=True)
-class Reproduction(Result, kind="reproduction"):
+class Reproduction(Result, kind="reproduction", listing="tables"):
     """Every printed number of a paper beside ours, what became of it, and what is beyond them."""
 
     paper: str
@@ -150,19 +157,8 @@ class Reproduction(Result, kind="reproduction"):
         """The cells of one table."""
         return tuple(cell for cell in self.tables if cell.table == name)
 
-    def to_frame(self) -> pl.DataFrame:
-        """One row per cell."""
-        types = {"paper": pl.Float64, "ours": pl.Float64, "error": pl.Float64,
-                 "matches": pl.Boolean, "paper_of": pl.Int64, "ours_of": pl.Int64,
-                 "digits": pl.Int64}  # fmt: skip
-        names = [field.name for field in fields(PrintedCell)]
-        rows = [[getattr(cell, name) for name in names] for cell in self.tables]
-        schema = {name: types.get(name, pl.String) for name in names}
-        return pl.DataFrame(rows, schema=schema, orient="row")
 
-
-@dataclass(frozen=True, slots=True, eq=False)
-class PaperRequest:
+class PaperRequest(NamedTuple):
     """What is asked of a paper: on which data, with how many draws, by whom."""
 
     folder: Path
@@ -246,9 +242,15 @@ def compare(
     by_number = {item.number: item for item in reversed(printed)}  # where it stands first
     by_number = dict(reversed(by_number.items()))
     marked = {number: _marked(item, by_number, ours) for number, item in by_number.items()}
-    cells = [
-        _cell(item, ours.get(item.number, OurNumber()), marked[item.number]) for item in printed
-    ]
+    cells = []
+    for item in printed:
+        (outcome, reason), own = marked[item.number], ours.get(item.number, OurNumber())
+        cells.append(PrintedCell(
+            item.table, item.row, item.column, own.value, own.error, paper=item.value,
+            matches={"equal": True, "different": False}.get(outcome), outcome=outcome,
+            reason=reason, note=own.note, number=item.number, paper_of=item.of, ours_of=own.of,
+            digits=item.digits,
+        ))  # fmt: skip
     cells += beside
     tables = list(dict.fromkeys(cell.table for cell in cells))  # in the order they first come
     found: dict[str, list[Outcome]] = {}
@@ -265,15 +267,6 @@ def compare(
         tuple(sorted(cells, key=lambda cell: tables.index(cell.table))),
         tuple(panels),
     )
-
-
-def _cell(item: PrintedNumber, ours: OurNumber, marked: tuple[Outcome, str]) -> PrintedCell:
-    outcome, reason = marked
-    matches = {"equal": True, "different": False}.get(outcome)
-    return PrintedCell(
-        item.table, item.row, item.column, item.value, ours.value, finite(ours.error), matches,
-        outcome, reason, ours.note, item.number, item.of, ours.of, item.digits,
-    )  # fmt: skip
 
 
 def _marked(
@@ -293,8 +286,7 @@ def _marked(
         if divisor.value is None:
             return "no data", f"needs {divisor.needs or printed[item.per].needs}"
     gap, width = _difference(item, own, printed.get(item.per), divisor)
-    rival = _rival(item, printed)
-    if not width <= rival / 2:
+    if not width <= _rival(item, printed) / 2:
         return "cannot tell", "the Monte-Carlo error and the printed rounding are too wide"
     if abs(gap) <= width + 1e-9:
         return "equal", ""
@@ -348,35 +340,8 @@ def _on_grid(
     if low < own.value < high:
         return "equal", ""
     side = "below" if own.value <= low else "above"
-    return (
-        "different",
-        own.reason or f"{side} the paper's grid around it, {low:,.0f} to {high:,.0f}",
-    )
-
-
-def beside(
-    table: str,
-    row: str,
-    column: str,
-    ours: float | None,
-    error: float | None = None,
-    *,
-    paper: float | None = None,
-    note: str = "",
-    digits: int | None = None,
-    paper_of: int | None = None,
-    ours_of: int | None = None,
-) -> PrintedCell:
-    """A cell that is not counted: ours alone, another reading, or derived from printed numbers."""
-    return PrintedCell(
-        table, row, column, paper, ours, finite(error), note=note, digits=digits,
-        paper_of=paper_of, ours_of=ours_of,
-    )  # fmt: skip
-
-
-def finite(value: float | None) -> float | None:
-    """The value, or None where it is not known."""
-    return value if value is not None and math.isfinite(value) else None
+    where = f"{side} the paper's grid around it, {low:,.0f} to {high:,.0f}"
+    return "different", own.reason or where
 
 
 def no_data_note(paper: str) -> Note:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 from dataclasses import dataclass, replace
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import numpy as np
 
@@ -187,8 +187,7 @@ def _shared(overlap: float, per_output: int, raters: int | None) -> tuple[float,
     return 0.0, [Note("no-overlap", text)]
 
 
-@dataclass(frozen=True, slots=True)
-class _Spreads:
+class _Spreads(NamedTuple):
     """How single ratings vary: within a system, and between two on the same segment."""
 
     scores: Spread
@@ -236,8 +235,7 @@ def _spreads(
     )  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class _Campaign:
+class _Campaign(NamedTuple):
     """What numbers of segments find and cost."""
 
     systems: int

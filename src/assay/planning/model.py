@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
@@ -29,8 +30,7 @@ MOST_JUDGMENTS = 1_000_000
 """Of simulated plans, those for clusters or range sizes."""
 
 
-@dataclass(frozen=True, slots=True)
-class JudgmentsModel:
+class JudgmentsModel(NamedTuple):
     """What the numbers are computed from; judgments without ties become judgments with them.
 
     ``strengths`` are what a pilot says of its systems; without them, qualities are random.
@@ -93,8 +93,7 @@ class JudgmentsModel:
         }  # fmt: skip
 
 
-@dataclass(frozen=True, slots=True)
-class JudgmentsPilot:
+class JudgmentsPilot(NamedTuple):
     """What a pilot says beyond the model's settings.
 
     ``observed`` is the share of pairs it tells apart, by each test, ``curve_sigma`` the sigma that
@@ -168,7 +167,7 @@ def _fitted(
     model = JudgmentsModel(n, noise, size, alpha, fit.ties / total, effect)
     if sigma is not None or fit.agreeing or n != len(fit.systems) or math.isinf(fit.sigma):
         return model, known  # other systems than the pilot's, or nothing is known of them
-    return replace(model, strengths=pilot_strengths(pilot)), known
+    return model._replace(strengths=pilot_strengths(pilot)), known
 
 
 def _no_difference(fit: SigmaFit, per_set: int, alpha: float) -> Note:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
@@ -25,8 +25,7 @@ RIDGE = 1e-6
 harm."""
 
 
-@dataclass(frozen=True, slots=True)
-class Pilot:
+class Pilot(NamedTuple):
     """Standard deviation with its interval, and the correlation that metrics reach.
 
     Both are those of single ratings. ``degrees`` are those of the chi-square interval (``low``,
@@ -56,8 +55,7 @@ class Pilot:
     notes: tuple[Note, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class PilotOrder:
+class PilotOrder(NamedTuple):
     """The systems' means on n segments that all have, and what their later errors will be.
 
     ``covariance`` is that of single segments, ``raters`` v and u of a difference (:class:`Spread`)

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from assay.errors import InputError, OptionError, need_positive, need_share, need_whole
 from assay.pay import parse_amount, pay_of, ratings_for
@@ -109,8 +108,7 @@ def plan_comparison(
     return ComparisonPlan(**common, gap=gap, power=power, difference_sd=given.plain.sd)
 
 
-@dataclass(frozen=True, slots=True)
-class _Assumptions:
+class _Assumptions(NamedTuple):
     """Precision without and with metrics, and what a rated output costs."""
 
     plain: Spread
@@ -124,8 +122,7 @@ class _Assumptions:
     notes: tuple[Note, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Goal:
+class _Goal(NamedTuple):
     """A half-width, a gap to be found with some power, or nothing."""
 
     half_width: float | None = None
@@ -188,9 +185,9 @@ def _assume(
     if population is None:
         raise InputError("`population` is not given; give the number of segments of the test set")
     spread = Spread(population, sd, level, design_effect)
-    better = None if correlation is None else replace(
-        spread, correlation=correlation, features=features or 1
-    )  # fmt: skip
+    better = None
+    if correlation is not None:
+        better = spread._replace(correlation=correlation, features=features or 1)
     return _Assumptions(spread, better, None, 1.0, paid, None, None, "given", ())
 
 
@@ -216,8 +213,8 @@ def _from_pilot(
     )  # fmt: skip
     return _Assumptions(
         plain=spread,
-        with_metrics=None if r is None else replace(
-            spread, correlation=r, features=features or p
+        with_metrics=None if r is None else spread._replace(
+            correlation=r, features=features or p
         ),
         sd_interval=(pilot.low, pilot.high) if sd is None else None,
         ratings_per_output=pilot.ratings_per_output,
@@ -236,13 +233,13 @@ def _common(
     base, better, pay = given.plain, given.with_metrics, given.pay
     needed = goal.needed(base)
     fewer = None if better is None else goal.needed(better)
-    ends = [goal.needed(replace(base, sd=sd)) for sd in given.sd_interval or ()]
+    ends = [goal.needed(base._replace(sd=sd)) for sd in given.sd_interval or ()]
     each = systems * given.ratings_per_output
     ratings, ratings_with_metrics = (None if n is None else n * each for n in (needed, fewer))
     widest = None
     if given.widest is not None:
         name, sd = given.widest
-        widest = Widest(name, sd, goal.needed(replace(base, sd=sd)))
+        widest = Widest(name, sd, goal.needed(base._replace(sd=sd)))
     paid = None
     if spend is not None:
         paid = ratings_for(pay, parse_amount(spend, argument="spend"), argument="spend")

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -30,8 +31,7 @@ class RaterPart:
     pool_degrees: float = 1.0
 
 
-@dataclass(frozen=True, slots=True)
-class Spread:
+class Spread(NamedTuple):
     """How scores, or differences, of a test set vary; ``sd`` is that of single ratings.
 
     ``correlation`` is that of metrics with single ratings, ``opinions`` the (harmonic) mean number
@@ -87,4 +87,4 @@ class Spread:
 
     def rated_by(self, opinions: float) -> Spread:
         """The same with another number of raters."""
-        return replace(self, opinions=opinions)
+        return self._replace(opinions=opinions)

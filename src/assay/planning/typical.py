@@ -10,7 +10,7 @@ in differences was .87 to 1.3 times the variance of these by tasks, .65 to .71 b
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from assay.errors import OptionError, did_you_mean
 from assay.planning.spread import RaterPart
@@ -30,8 +30,7 @@ TASKS, TASK = 50, 5.0
 """Doubled tasks behind what is known of raters, and segments in each."""
 
 
-@dataclass(frozen=True, slots=True)
-class TypicalSpread:
+class TypicalSpread(NamedTuple):
     """Standard deviations of single ratings and of their differences, and what raters add."""
 
     sd: float

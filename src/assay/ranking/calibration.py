@@ -7,7 +7,7 @@ judgments.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
@@ -31,8 +31,7 @@ MAX_SYSTEMS_CALIBRATED = 100
 """The most systems for which a level is calibrated: simulating more takes too long."""
 
 
-@dataclass(frozen=True, slots=True)
-class Calibration:
+class Calibration(NamedTuple):
     """The ``level`` for bootstrap ranges, with what it gave in ``runs`` simulated campaigns.
 
     ``violations`` is the share of systems whose true rank was outside their range, ``error`` its

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -53,8 +54,7 @@ TREATED = {
 _OUTCOME = {"left": 1, "tie": 0, "right": -1}
 
 
-@dataclass(frozen=True, slots=True)
-class Counts:
+class Counts(NamedTuple):
     """Judgments as arrays; ``outcome`` is 1 (left won), 0 (tie) or -1 (right won).
 
     ``wins[i, j]`` is how often i beat j; ``ties`` is symmetric.

@@ -9,7 +9,6 @@ judgments.
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -42,8 +41,7 @@ MAX_FLOAT32 = 2**23
 """Judgments up to which float32 counts them exactly, a resample with more in a cell included."""
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(NamedTuple):
     """When a difference is decided: level, sides of the tests, correction for their number.
 
     One-sided (koehn2012): each direction of a pair is tested at 1 - level, so that two equal

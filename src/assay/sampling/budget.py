@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ TRIAL_DRAWS = 30
 """Samples over which the context is averaged: one draw is off by several percent."""
 
 
-@dataclass(frozen=True, slots=True)
-class Budget:
+class Budget(NamedTuple):
     """An amount and its unit: segments, share, words or minutes."""
 
     amount: float
@@ -73,8 +72,7 @@ def parse_budget(budget: int | str) -> Budget:
     return Budget(amount, "words" if unit else "segments", text)
 
 
-@dataclass(frozen=True, slots=True)
-class Division:
+class Division(NamedTuple):
     """A budget of ratings, time or money as segments that are rated for all systems."""
 
     segments: int

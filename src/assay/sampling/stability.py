@@ -7,7 +7,7 @@ Automatic metrics take the place of ratings, so that any number of samples costs
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import product
 
 import numpy as np
@@ -184,7 +184,7 @@ class _Trials:
     def __iter__(self) -> Iterator[Trial]:
         for name, test_set in self.parts.items():
             for trial in self.make(name, test_set):
-                yield replace(trial, notes=(*trial.notes, *test_set.notes))
+                yield trial._replace(notes=(*trial.notes, *test_set.notes))
 
 
 def _trial(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -346,8 +347,7 @@ def metric_scores(test_set: TestSet, metric: str) -> tuple[tuple[str, ...], np.n
     return systems, -values if metric in test_set.lower_metrics else values, notes
 
 
-@dataclass(frozen=True, slots=True)
-class DesignEffect:
+class DesignEffect(NamedTuple):
     """Variances of differences of system means, relative to a matched simple random sample.
 
     ``ratio`` is the mean over pairs of systems, ``error`` its Monte-Carlo standard error;

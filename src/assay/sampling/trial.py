@@ -5,7 +5,7 @@ Arrays in, one value per sample out.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,8 +26,7 @@ from assay.stats.clustered import (
 from assay.stats.intervals import LEVEL, cluster_numbers, discordant, rank_ranges
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class StabilityRecord:
+class StabilityRecord(NamedTuple):
     """What many samples of one design did to one ranking, a value per sample.
 
     ``changed``: the order of the systems differs from the full test set's. ``clusters``: the
@@ -56,8 +55,7 @@ class StabilityRecord:
     notes: tuple[Note, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Trial:
+class Trial(NamedTuple):
     """One test set under one design: what a worker needs to know."""
 
     name: str

@@ -21,6 +21,7 @@ probabilities. Its stratified mean (eq. 1) can be reported, an interval with a s
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
@@ -249,8 +250,7 @@ class _Predictions:
         return inside, degrees
 
 
-@dataclass(frozen=True, slots=True)
-class Choice:
+class Choice(NamedTuple):
     """One segment to rate next: why its stratum is its turn."""
 
     segment: int

@@ -347,8 +347,7 @@ def _gauss_legendre(n: int) -> tuple[np.ndarray, np.ndarray]:
     return x, 2 / ((1 - x * x) * slope**2)
 
 
-@dataclass(frozen=True, slots=True)
-class Precision:
+class Precision(NamedTuple):
     """What decides the precision of a mean of n out of ``population`` segments."""
 
     population: int

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
@@ -40,8 +40,7 @@ CERTAIN_SHIFT = 500.0
 """A gap of this many standard errors is always found."""
 
 
-@dataclass(frozen=True, slots=True)
-class MixedFit:
+class MixedFit(NamedTuple):
     """A fitted model: coefficients with their covariance, and the variance components."""
 
     coefficients: Floats
@@ -62,8 +61,7 @@ class MixedFit:
         return float(weights @ self.coefficients), max(variance, 0.0) ** 0.5
 
 
-@dataclass(frozen=True, slots=True)
-class _Weighted:
+class _Weighted(NamedTuple):
     """What one set of ratios gives: coefficients, ``y'Py`` and log determinants.
 
     ``Z'V^-1[Z X y]`` is ``Z'[Z X y] - across' [across half]``. Of ``across`` the columns of the

@@ -12,10 +12,10 @@ only if it is the standard deviation, and so it is read here.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import lru_cache
 from itertools import combinations, pairwise
 from math import ceil, comb
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -212,8 +212,7 @@ def _pair_cells(shown: Ints, n: int) -> Ints:
     return np.hstack([shown[second] * n + shown[first], shown[first] * n + shown[second]])
 
 
-@dataclass(frozen=True)
-class Screens:
+class Screens(NamedTuple):
     """Who judged what: one row per screen; ``systems`` and ``ranks`` have one column per output."""
 
     segment: Places

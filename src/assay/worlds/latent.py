@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 from itertools import cycle, islice
+from typing import NamedTuple
 
 import numpy as np
 from numpy.random import Generator
@@ -21,8 +22,7 @@ Ints = NDArray[np.intp]
 Small = NDArray[np.int8]
 
 
-@dataclass(frozen=True)
-class WorldLayout:
+class WorldLayout(NamedTuple):
     """Who stands where: the numbers of the world's parts and how they are nested."""
 
     systems: int
@@ -43,8 +43,7 @@ class WorldLayout:
         return len(self.domain)
 
 
-@dataclass(frozen=True)
-class Latent:
+class Latent(NamedTuple):
     """One kind of error: what all raters share (S x G) and what each rater sees (S x G x R)."""
 
     shared: Floats
@@ -97,8 +96,7 @@ def slopes(profile: Profile, step: float = 0.1) -> Floats:
     return np.array(rises)
 
 
-@dataclass(frozen=True)
-class Fields:
+class Fields(NamedTuple):
     """Standard normal draws behind one kind of error, one array per component of variance."""
 
     system: Floats
@@ -144,7 +142,7 @@ def twin(first: Fields, second: Fields, profile: Profile) -> Fields:
         r = profile.rater_kinship if name in RATER_FIELDS else profile.kinship
         return np.asarray(r * getattr(first, name) + np.sqrt(1 - r**2) * getattr(second, name))
 
-    return Fields(**{name: joined(name) for name in Fields.__dataclass_fields__})
+    return Fields(*map(joined, Fields._fields))
 
 
 def latent(kind: Kind, profile: Profile, layout: WorldLayout, f: Fields) -> Latent:

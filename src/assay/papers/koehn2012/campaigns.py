@@ -88,6 +88,15 @@ class CampaignWork(NamedTuple):
     campaign: WmtCampaign | None = None
     pair: str = ""
 
+    @property
+    def key(self) -> tuple[object, ...]:
+        """What belongs together."""
+        if self.kind == "share":
+            return "share", self.systems, self.sigma, self.judgments
+        if self.kind == "beyond":
+            return "beyond", self.variant, self.judgments
+        return self.kind, self.sigma
+
 
 class RankedSystem(NamedTuple):
     """A line of Tables 2 and 3."""
@@ -161,18 +170,11 @@ def _pairs(frame: pl.DataFrame) -> pl.DataFrame:
 
 def _judgments(pairs: pl.DataFrame) -> assay.Judgments:
     sign = np.sign(pairs["rank"].to_numpy() - pairs["rank_right"].to_numpy())
-    return assay.read_judgments(
-        pl.DataFrame(
-            {
-                "set": pairs["ranking"].cast(pl.String),
-                "seg": pairs["segment"].cast(pl.String),
-                "rater": pairs["judge"],
-                "left": pairs["system"],
-                "right": pairs["system_right"],
-                "winner": np.array(["left", "tie", "right"])[sign + 1],
-            }
-        )
-    )
+    return assay.read_judgments(pairs.select(
+        set=pl.col("ranking").cast(pl.String), seg=pl.col("segment").cast(pl.String),
+        rater="judge", left="system", right="system_right",
+        winner=pl.Series(np.array(["left", "tie", "right"])[sign + 1]),
+    ))  # fmt: skip
 
 
 def real_work(data: dict[str, WmtCampaign]) -> Iterator[CampaignWork]:
@@ -218,9 +220,8 @@ def do_work(work: CampaignWork, rng: np.random.Generator) -> CampaignRecord:
         return CampaignRecord(work._replace(campaign=None), {}, _real(work.campaign, rng))
     if work.kind == "share":
         return CampaignRecord(work, _share(work))
-    return CampaignRecord(
-        work, {"errors": _errors, "ranges": _ranges, "beyond": _beyond}[work.kind](work, rng)
-    )
+    do = {"errors": _errors, "ranges": _ranges, "beyond": _beyond}[work.kind]
+    return CampaignRecord(work, do(work, rng))
 
 
 def _qualities(runs: int, n: int, rng: np.random.Generator, kind: str = "uniform") -> np.ndarray:
@@ -234,11 +235,7 @@ def _wrong(scores: np.ndarray) -> np.ndarray:
 
 
 def _places(wins: np.ndarray) -> np.ndarray:
-    order = lopez_order(wins)
-    scores = np.empty(order.shape)
-    n = wins.shape[-1]
-    np.put_along_axis(scores, order, np.broadcast_to(-np.arange(n, dtype=float), order.shape), -1)
-    return scores
+    return -np.argsort(lopez_order(wins), axis=-1)
 
 
 def _judged(low: np.ndarray, high: np.ndarray) -> np.ndarray:
@@ -289,20 +286,17 @@ def uniform_distance(scores: np.ndarray) -> np.ndarray:
 
 def _ranges(work: CampaignWork, rng: np.random.Generator) -> dict[str, np.ndarray]:
     """The bootstrap half of Table 1: whole sets, and single judgments as written."""
-    found: dict[str, list[list[np.ndarray]]] = {"bootstrap": [], "literal": []}
+    found: dict[str, list[np.ndarray]] = {"bootstrap": [], "literal": []}
     for mu in _qualities(work.runs, SYSTEMS, rng):
         shown, q = draw_screens(mu, SIZES[-1] // 10, rng, sigma=work.sigma, per_set=PER_SET)
-        rows: dict[str, list[np.ndarray]] = {name: [] for name in found}
         for size in SIZES:
             counts = _counts(shown[: size // 10], q[: size // 10], SYSTEMS)
             block = np.repeat(np.arange(size // 10), 10)
             sets = shortest_ranges(_table(counts, block, rng), 1 - LEVEL)
             single = equal_tailed_ranges(_table(counts, None, rng), 1 - LEVEL)
-            rows["bootstrap"].append(_judged(*sets))
-            rows["literal"].append(_judged(*single))
-        for name in found:
-            found[name].append(rows[name])
-    return {name: np.array(values) for name, values in found.items()}
+            found["bootstrap"].append(_judged(*sets))
+            found["literal"].append(_judged(*single))
+    return {name: np.array(v).reshape(work.runs, len(SIZES), -1) for name, v in found.items()}
 
 
 def _counts(shown: np.ndarray, q: np.ndarray, n: int, tie: float = 0.0) -> Counts:

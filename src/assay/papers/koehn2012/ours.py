@@ -14,7 +14,6 @@ from assay.papers.compare import (
     PaperRequest,
     PaperWork,
     PrintedCell,
-    PrintedNumber,
     Reproduction,
     beside,
     compare,
@@ -31,7 +30,6 @@ from assay.papers.koehn2012.campaigns import (
     SYSTEMS,
     VARIANTS,
     CampaignRecord,
-    CampaignWork,
     RealCampaign,
     do_work,
     read_campaigns,
@@ -98,19 +96,18 @@ class Koehn2012(PaperWork):
             if record.real is not None:
                 real[record.work.pair] = record.real
             else:
-                parts.setdefault(_key(record.work), []).append(record.values)
+                parts.setdefault(record.work.key, []).append(record.values)
         pool = {
             key: {name: np.concatenate([part[name] for part in values]) for name in values[0]}
             for key, values in parts.items()
         }
-        ours: Numbers = {}
-        cells: list[PrintedCell] = []
-        if pool:
-            ours = range_numbers(pool) | need_numbers(pool) | error_numbers(pool)
-            ours |= ranking_numbers(real) | sigma_numbers(real)
-            cells = [*_beside(pool, real, figures=self.request.figures)]
-        notes = READINGS if pool else (no_data_note("koehn2012"),)
-        return compare("koehn2012", ours, cells, notes=notes, request=self.request)
+        if not pool:
+            note = no_data_note("koehn2012")
+            return compare("koehn2012", {}, notes=(note,), request=self.request)
+        ours = range_numbers(pool) | need_numbers(pool) | error_numbers(pool)
+        ours |= ranking_numbers(real) | sigma_numbers(real)
+        cells = _beside(pool, real, figures=self.request.figures)
+        return compare("koehn2012", ours, cells, notes=READINGS, request=self.request)
 
 
 def list_work(request: PaperRequest) -> Koehn2012:
@@ -131,21 +128,11 @@ def needs() -> list[tuple[int, float, float, int]]:
     >>> needs()[-1]
     (15, 12.0, 0.9, 500000)
     """
-    return [_need(item) for item in read_printed("koehn2012") if item.table == "Table 4"]
-
-
-def _need(item: PrintedNumber) -> tuple[int, float, float, int]:
-    systems, _, _, sigma, share = item.number.split()
-    return int(systems), float(sigma), float(share), int(item.value)
-
-
-def _key(work: CampaignWork) -> tuple[object, ...]:
-    """What belongs together."""
-    if work.kind == "share":
-        return "share", work.systems, work.sigma, work.judgments
-    if work.kind == "beyond":
-        return "beyond", work.variant, work.judgments
-    return work.kind, work.sigma
+    return [
+        (int(systems), float(sigma), float(share), int(item.value))
+        for item in read_printed("koehn2012") if item.table == "Table 4"
+        for systems, _, _, sigma, share in [item.number.split()]
+    ]  # fmt: skip
 
 
 def _simulated(number: str, values: np.ndarray, runs: int, event: float = 0.0) -> OurNumber:

@@ -58,8 +58,7 @@ LENGTH_TOLERANCE, SHARED, DENSITY = 0.1, 0.2, 1.3
 CONFIDENCE, ALIKE = 0.95, 1.25
 
 
-@dataclass(frozen=True, eq=False)
-class EditingData:
+class EditingData(NamedTuple):
     """The file of the corpus and the edits; None where the folder lacks them."""
 
     corpus: Path | None
@@ -96,8 +95,7 @@ class EditingWork(NamedTuple):
     edits: assay.Edits | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class Selection:
+class Selection(NamedTuple):
     """The kit that is closest, the paper's clusters, and how many triples are closer."""
 
     found: assay.KitSet
@@ -106,8 +104,7 @@ class Selection:
     """Without any limit on length or terms."""
 
 
-@dataclass(frozen=True, slots=True)
-class Edited:
+class Edited(NamedTuple):
     """What the edits say, in the paper's ways and in ours."""
 
     result: assay.Effort

@@ -114,8 +114,7 @@ class ScoredPair:
         return None
 
 
-@dataclass(frozen=True, eq=False)
-class ScoreFolder:
+class ScoreFolder(NamedTuple):
     """What a folder has of the paper's language pairs."""
 
     segments: Mapping[LanguagePair, ScoredPair]

@@ -14,7 +14,6 @@ to the letter over all, so that the others count as 0. The plain mean weights no
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -50,8 +49,7 @@ UNEVEN = ("docs-opt", "docs-incr-metrics", "docs-incr-human")
 OTHER_MEANS = ("plain mean", "documents not drawn as 0")
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class KnownSystem:
+class KnownSystem(NamedTuple):
     """One rater and system, all ratings ``x`` known."""
 
     lp: str
@@ -65,8 +63,7 @@ class KnownSystem:
         return self.population.test_set.systems[0]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class BoundWork:
+class BoundWork(NamedTuple):
     """One estimator at one size."""
 
     known: KnownSystem
@@ -75,8 +72,7 @@ class BoundWork:
     draws: int
 
 
-@dataclass(frozen=True, slots=True)
-class BoundRecord:
+class BoundRecord(NamedTuple):
     """The share of draws in which a bound held, its mean slack and its mean, by bound."""
 
     lp: str
@@ -89,8 +85,7 @@ class BoundRecord:
     slack_noise: float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class MeanWork:
+class MeanWork(NamedTuple):
     """One method at all sizes."""
 
     known: KnownSystem
@@ -99,8 +94,7 @@ class MeanWork:
     draws: int
 
 
-@dataclass(frozen=True, slots=True)
-class MeanRecord:
+class MeanRecord(NamedTuple):
     """The errors of other means of one system by one rater, a record per mean and size."""
 
     lp: str
@@ -124,8 +118,7 @@ class RaterRun(NamedTuple):
 Step = tuple[RaterRun | None, EvaluationRecord | BoundRecord | MeanRecord]
 
 
-@dataclass(frozen=True, slots=True)
-class Tallies:
+class Tallies(NamedTuple):
     """All records: of single raters and of their means by language pair, of other years by file."""
 
     single: dict[str, Tally]

@@ -10,7 +10,6 @@ for one. The other readings are in :data:`READINGS`.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import numpy as np
 
@@ -222,7 +221,7 @@ def _method_numbers(
         # The noisier the errors, the nearer to 50 % are the wins; the sdev of few draws is low.
         unclear = f"of {summary.draws} draws; the paper's are of {DRAWS}"
         if start.endswith("baseline"):
-            ours[f"{start} sdev"] = replace(ours[f"{start} sdev"], unclear=unclear)
+            ours[f"{start} sdev"] = ours[f"{start} sdev"]._replace(unclear=unclear)
     ours[f"{start} win"] = OurNumber(
         summary.win, summary.win_noise, summary.win_noise * float(np.sqrt(summary.cells / cells)),
         reason=reason, unclear=unclear,

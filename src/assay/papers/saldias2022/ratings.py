@@ -10,8 +10,9 @@ without metrics or documents serves the baseline, which needs neither.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -37,8 +38,7 @@ NO_METRICS = frozenset({
 SINGLE = ("mqm_r1", "mqm_r2", "mqm_r3")
 
 
-@dataclass(frozen=True, slots=True)
-class RatingFile:
+class RatingFile(NamedTuple):
     """A file of the paper's or one like it: its name in the tables, and whether it is in them.
 
     ``reference`` is the human translation that the metrics were computed against, which is left
@@ -74,8 +74,7 @@ TESTS = (
 """Table 6 is about WMT21; the others follow its protocol."""
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RaterTrial:
+class RaterTrial(NamedTuple):
     """What one rater rated of all systems but the reference, everything known."""
 
     rater: str
@@ -84,8 +83,7 @@ class RaterTrial:
     scores: np.ndarray  # systems x segments, as the test set has them
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RatedCorpus:
+class RatedCorpus(NamedTuple):
     """One file: its trials by rater and of the mean of raters, and the frame behind them."""
 
     source: RatingFile
@@ -98,8 +96,7 @@ class RatedCorpus:
     left_out: tuple[str, ...]
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class RatingFolder:
+class RatingFolder(NamedTuple):
     """What a folder has of the paper's data and of data like it."""
 
     development: Mapping[str, RatedCorpus]
@@ -223,7 +220,7 @@ def _made(rater: str, frame: pl.DataFrame, metrics: Sequence[str], score: pl.Exp
 
 
 def _with(trial: RaterTrial, metrics: tuple[str, ...]) -> RaterTrial:
-    return replace(trial, test_set=replace(trial.test_set, metrics=metrics))
+    return trial._replace(test_set=replace(trial.test_set, metrics=metrics))
 
 
 def _named_raters(path: Path, kept: pl.DataFrame, metrics: Sequence[str]) -> tuple[RaterTrial, ...]:
