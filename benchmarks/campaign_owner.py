@@ -85,10 +85,16 @@ def make(folder: Path, segments: int, ratings: int) -> dict[str, Any]:
                     waiting.append(campaign.later("send", link, task["lease"], screen, body))
                 for one in waiting:
                     one.result()
-            print(f"\r{given:,} of {ratings:,} ratings", end="", file=sys.stderr, flush=True)
-        print(file=sys.stderr)
+            show(f"\r{given:,} of {ratings:,} ratings")
+        show("\n")
         bring_up_to_date(campaign)
     return {"owner": keys.owner, "raters": list(keys.raters.values())}
+
+
+def show(progress: str) -> None:
+    """How far it is, where somebody watches: a file or a pipe would keep every step."""
+    if sys.stderr.isatty():
+        print(progress, end="", file=sys.stderr, flush=True)
 
 
 def answers(task: dict[str, Any], screen: int, rng: np.random.Generator) -> dict[str, Any]:

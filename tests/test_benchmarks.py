@@ -150,3 +150,15 @@ def test_every_benchmark_can_be_run_and_full_sizes_name_real_ones(
         assert "claim(" in code, name
         for option in main.FULL.get(name, ())[::2]:
             assert f'"{option}"' in code, (name, option)
+
+
+def test_progress_is_for_terminals(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.syspath_prepend(ROOT)
+    owner = importlib.import_module("benchmarks.campaign_owner")
+    owner.show("\r1 of 2 ratings")
+    monkeypatch.setattr(owner.sys.stderr, "isatty", lambda: True, raising=False)
+    assert capsys.readouterr().err == ""
+    owner.show("\r2 of 2 ratings")
+    assert capsys.readouterr().err == "\r2 of 2 ratings"

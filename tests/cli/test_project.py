@@ -192,3 +192,54 @@ def test_a_reader_that_leaves_loses_nothing(project: Path, run_assay: Run) -> No
         subprocess.run(command, shell=True, check=True, capture_output=True, timeout=100)
     assert said()["sample"]["file"] == "sample.tsv"  # type: ignore[index]
     assert said()["key"] == "sheets-key.tsv"
+
+
+class TestSystemsLeftOut:
+    """`exclude`: a reference that is also a system, say."""
+
+    def make(self, run_assay: Run, *columns: tuple[str, str]) -> None:
+        world = assay.simulate(documents=12, systems=3, texts=True, rng=1)
+        names = dict(columns)
+        world.test_set.frame.rename(names).write_csv("scores.csv")
+        world.rate().frame.rename(names).write_csv("ratings.csv")
+        out = world.test_set.systems[0]
+        done(run_assay("new", "made", "--from", "scores.csv", "ratings.csv", "--exclude", out,
+                       "--protocol", "da", "--raters", "Ada,Ben"))  # fmt: skip
+
+    @pytest.mark.parametrize("columns", [(), (("system", "Model"),)], ids=["ours", "foreign"])
+    def test_every_command_of_the_project_leaves_them_out(
+        self, run_assay: Run, tmp_path: Path, monkeypatch: pytest.MonkeyPatch,
+        columns: tuple[tuple[str, str], ...],
+    ) -> None:  # fmt: skip
+        monkeypatch.chdir(tmp_path)
+        self.make(run_assay, *columns)
+        monkeypatch.chdir("made")
+        (out,) = said()["exclude"]  # type: ignore[misc]
+        for words in (
+            ("status",), ("plan", "--budget", "100 ratings"), ("sample", "--seed", 1),
+            ("estimate",), ("rank", "--seed", 1), ("raters",), ("audit",), ("report",),
+            ("collect", "--sheets", "csv", "--raters", "Ada,Ben"),
+        ):  # fmt: skip
+            ran = done(run_assay(*words))
+            shown = "\n".join(line for line in ran.out.splitlines() if "left out" not in line)
+            assert out not in shown, words
+        key = pl.read_csv("sheets-key.tsv", separator="\t")
+        assert key["system"].drop_nulls().n_unique() == 2
+        done(run_assay("campaign", "check", "assay.toml"))
+
+    def test_answers_that_never_had_them_are_ranked(self, project: Path, run_assay: Run) -> None:
+        out, *rest = assay.read_scores("scores.tsv").systems
+        with Path("assay.toml").open("a", encoding="utf-8") as file:
+            file.write(f'exclude = ["{out}"]\n')
+        done(run_assay("sample", "--budget", "40%", "--seed", "1"))
+        done(run_assay("collect", "--sheets", "csv", "--raters", "Ada,Ben"))
+        done(run_assay("collect", rate("Ada"), rate("Ben")))
+        ranked = json.loads(done(run_assay("rank", "--json", "--seed", "1")).out)
+        assert {one["system"] for one in ranked["systems"]} == {*rest}
+
+    def test_a_name_that_no_table_has_is_refused(self, project: Path, run_assay: Run) -> None:
+        with Path("assay.toml").open("a", encoding="utf-8") as file:
+            file.write('exclude = ["nobody"]\n')
+        ran = run_assay("sample", "--budget", "40%")
+        assert ran.code == 2
+        assert "nobody" in ran.err

@@ -81,6 +81,15 @@ def test_a_whole_test_set_goes_by_documents_else_by_segments(world: assay.World)
     assert loads(plan) == [20, 20, 20]
 
 
+def test_one_rater_shares_nothing_and_that_is_said(world: assay.World) -> None:
+    plan = assay.assign(world.test_set, ["Kim"], rng=2)
+    assert (plan.overlap, {item.reason for item in plan.tasks}) == (0.0, {"order"})
+    (note,) = [note for note in plan.notes if note.code == "no-overlap"]
+    assert str(note) == "there is one rater: how much raters differ will stay unknown"
+    assert assay.assign(world.test_set, 2, per_output=2, rng=2).overlap == 0
+    assert assay.assign(world.test_set, 2, rng=2).overlap == 0.1
+
+
 def test_systems_that_lack_segments_and_samples_of_their_own(world: assay.World) -> None:
     frame = world.test_set.frame.filter(
         (pl.col("system") != "system-1") | (pl.col("seg").cast(int) > 2)
@@ -232,7 +241,7 @@ def test_repeats_come_half_of_the_tasks_later_and_checks_stand_beside_their_outp
         ([], {}, "raters () names nobody; give names or a number"),
         (["A", "A "], {}, "raters (A) is named twice; name each once"),
         (["A", " "], {}, "raters ('') is not a name; give each a name"),
-        (1, {}, "overlap (0.1) needs more than 1 rater; name one more, or give 0"),
+        (1, {"overlap": 0.1}, "overlap (0.1) needs more than 1 rater; name one more, or give 0"),
         (2, {"per_output": 3}, "per_output (3) exceeds the 2 raters; name more of them"),
         (2, {"overlap": 1.5}, "overlap (1.5) is not such a share; give a number from 0 to 1"),
         (2, {"checks": -1}, "checks (-1) is not such a share; give a number from 0 to 0.5"),

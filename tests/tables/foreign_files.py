@@ -408,15 +408,14 @@ def ranks(folder: Path) -> Made:
 @made
 def in_utf_16(folder: Path) -> Made:
     names = ["Segment", "Système", "Évaluateur", "Note"]
-    made = text_file(folder / "x.txt", names, LONG, "\t", "utf-16")
-    return Made(made.files, asks="is UTF-16; save the file as UTF-8")
+    return text_file(folder / "x.txt", names, LONG, "\t", "utf-16")
 
 
 @made
 def in_windows_1252(folder: Path) -> Made:
     names = ["Segment", "Maschine", "Prüfer", "Wertung"]
     made = text_file(folder / "x.csv", names, LONG, ";", "cp1252")
-    return Made(made.files, asks="as Windows-1252 it would be 'ü'")
+    return Made(made.files, TRUTH, says="read as Windows-1252 (Prüfer)")
 
 
 @made

@@ -281,6 +281,7 @@ def _make_one(
         text = with_key(text, key, value)
     parse_settings(text, FILE)  # so that a fault is told by the field that it is about
     tables = {key: value for key, value in settings_of([part], staged).items() if key != "screen"}
+    tables |= {"exclude": list(draft.corrections.exclude)} if draft.corrections.exclude else {}
     project = create_project(staged, [part], _nested(said) | tables)
     return make_campaign(read_material(project.settings, staged, source=FILE), staged)[0]
 

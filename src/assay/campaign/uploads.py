@@ -20,6 +20,7 @@ from pathlib import Path, PurePosixPath
 from assay.campaign.records import NotYoursError
 from assay.errors import InputError
 from assay.formats.text_folder import is_text_name
+from assay.tables.encodings import UTF_16, as_windows_1252
 from assay.tables.limits import FileLimits
 from assay.tables.load import FILE_TYPES, file_type
 
@@ -233,11 +234,11 @@ def _archive(path: Path, name: str) -> str:
 
 
 def _is_text(head: bytes) -> bool:
+    encoding = "utf-16" if head.startswith(UTF_16) else "utf-8"
     try:
-        getincrementaldecoder("utf-8")().decode(head)
+        return "\0" not in getincrementaldecoder(encoding)().decode(head)
     except UnicodeDecodeError:
-        return False
-    return b"\0" not in head
+        return as_windows_1252(head) is not None
 
 
 def begin_upload(home: Path) -> Upload:

@@ -27,8 +27,9 @@ def collect(
     context: Context, files: list[Path], *, output: Path, sheets: Tool | None = None,
     raters: Text = None, sample: File = None, overlap: Number = None, per_output: Count = None,
     checks: Number = None, repeats: Number = None, range: Text = None, instructions: File = None,
-    key: File = None, columns: Text = None, format: Text = None, better: Better | None = None,
-    pay: Text = None, seed: Count = None, save: File = None, json: bool = False,
+    key: File = None, columns: Text = None, exclude: Text = None, format: Text = None,
+    better: Better | None = None, pay: Text = None, seed: Count = None, save: File = None,
+    json: bool = False,
 ) -> None:  # fmt: skip
     """Write a blind sheet per rater with --sheets; without, collect what raters sent back.
 
@@ -56,8 +57,10 @@ def collect(
     }  # fmt: skip
     first, *answers = files
     if sheets is None:
-        others = {"raters": raters, "sample": sample, "range": range, "instructions": instructions,
-                  "key": key, "columns": columns, "pay": pay, "seed": seed}  # fmt: skip
+        others = {
+            "raters": raters, "sample": sample, "range": range, "instructions": instructions,
+            "key": key, "columns": columns, "exclude": exclude, "pay": pay, "seed": seed,
+        }  # fmt: skip
         for name, value in (dealing | others).items():
             refuse_alone(name.replace("_", "-"), value, "sheets", sheets)
         if output.is_dir():
@@ -76,7 +79,7 @@ def collect(
         raise OptionError("sheets", answers[0], "is a second table", "give the scores table alone")
     if better is not None:
         raise OptionError("better", better, "is about answers", "give it when they are collected")
-    test_set = read_test_set(first, Reading(columns=columns))
+    test_set = read_test_set(first, Reading(columns=columns, exclude=exclude))
     given: dict[str, Any] = {name: value for name, value in dealing.items() if value is not None}
     plan = assign(read_drawn(sample, test_set) or test_set, people(raters), rng=seed, **given)
     result = write_sheets(

@@ -42,7 +42,8 @@ SETTINGS = {
     "effort": "rate",
     "report": "title",
     "status": "pay level",
-    "sheets": "sample columns raters overlap per_output checks repeats range instructions pay",
+    "sheets": "sample columns exclude raters overlap per_output checks repeats range instructions"
+    " pay",
 }
 """The parameters that a command takes from the settings; ``sheets`` is collect that writes them."""
 OF_JUDGMENTS = frozenset(["columns", "exclude", "level", "pay"])
@@ -120,6 +121,8 @@ class _Filling:
             )
         if "columns" in said:
             said["columns"] = self.columns(files)
+        if "exclude" in said:
+            said["exclude"] = self.exclude(files)
         return {**said, **files, **self.outputs()}
 
     @property
@@ -229,6 +232,24 @@ class _Filling:
             f"{name}={user}" for name, user in self.settings.columns.items()
             if {part.strip() for part in user.split("+")} & present
         )  # fmt: skip
+
+    def exclude(self, files: Mapping[str, Any]) -> str | None:
+        """Those systems to leave out that these files have, and those that no table has.
+
+        Raters never see them, so the answers need not have them; a name that is wrong is refused.
+        """
+        from assay.cli.reading import named_in
+
+        of = self.settings
+
+        def named(files: Iterable[str]) -> set[str]:
+            return {name for file in files for name in named_in(Path(file), of.exclude, of.columns)}
+
+        listed = [[given] if isinstance(given, str) else given for given in files.values()]
+        here = named(file for paths in listed for file in paths)
+        gone = len(here) < len(of.exclude)
+        elsewhere = named(self.near(of.scores, *of.ratings, *of.judgments)) if gone else set()
+        return _joined(name for name in of.exclude if name in here or name not in elsewhere)
 
     def outputs(self) -> dict[str, Any]:
         """Where what a command writes goes: into the project."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
@@ -131,3 +131,17 @@ def without(frame: pl.DataFrame, systems: list[str]) -> pl.DataFrame:
     for name in systems:
         need_known("exclude", name, known, "is not among the rated systems")
     return frame.filter(~pl.col("system").is_in(systems)) if systems else frame
+
+
+def named_in(path: Path, systems: Sequence[str], columns: Mapping[str, str]) -> set[str]:
+    """Those of the systems that a table names; all, where no column of it has systems."""
+    import polars as pl
+
+    from assay.tables.load import load
+
+    if not path.exists():
+        return set()
+    frame = load(path, text=lambda _: True).frame
+    own = {columns.get(name, name) for name in ("system", "left", "right")}
+    held = [frame[name].cast(pl.String).unique() for name in frame.columns if name in own]
+    return set(systems) & {name for values in held for name in values} if held else set(systems)

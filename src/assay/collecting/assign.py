@@ -21,6 +21,8 @@ from assay.results import Note, plural
 from assay.stats.random import Rng, seeded
 from assay.tables.tables import Sample, TestSet
 
+USUAL_OVERLAP = 0.1
+"""The share of the tasks that goes to one rater more."""
 Own = list[tuple[int, Reason]]
 """A rater's tasks, by number, and why they have them."""
 
@@ -29,7 +31,7 @@ def assign(
     drawn: Sample | TestSet,
     raters: int | Sequence[str],
     *,
-    overlap: float = 0.1,
+    overlap: float | None = None,
     per_output: int = 1,
     checks: float = 0.0,
     repeats: float = 0.0,
@@ -41,10 +43,10 @@ def assign(
     the sample (a whole document where documents were drawn, a piece of one in rounds), else a
     single segment; of a test set it is a document, where it has any. ``raters`` is a number or
     names. Every task goes to ``per_output`` raters, and the share ``overlap`` of the tasks, drawn
-    at random, to one more. Loads, counted in outputs, differ by at most one task. A rater's tasks
-    stand in the order of the sample, of which every beginning is a fair part, so that sheets that
-    are half done can be used; those of a test set stand in an order of their own. The systems of a
-    segment stand in another order for every rater.
+    at random, to one more (None: a tenth, or none where nobody is left). Loads, counted in outputs,
+    differ by at most one task. A rater's tasks stand in the order of the sample, of which every
+    beginning is a fair part, so that sheets that are half done can be used; those of a test set
+    stand in an order of their own. The systems of a segment stand in another order for every rater.
 
     ``repeats`` is a share of the tasks that the same rater has again, half of their tasks later, to
     see how far they agree with themselves. ``checks`` is a share of the outputs: so many spoiled
@@ -58,6 +60,8 @@ def assign(
     [('Ada', ..., ..., ...), ('Ben', ..., ..., ...)]
     """
     people = _names(raters)
+    if overlap is None:
+        overlap = USUAL_OVERLAP if len(people) > per_output else 0.0
     _check(len(people), overlap, per_output, checks, repeats)
     generator, seed = seeded(rng)
     test_set, tasks, notes = snippet_tasks(drawn)
@@ -275,10 +279,8 @@ def _unlinked(people: Sequence[str], dealt: Sequence[Own], planned: bool) -> lis
     if idle:
         notes.append(Note("idle-raters", f"there is no task for {', '.join(idle)}"))
     if not planned:
-        if len(people) > 1:
-            notes.append(Note(
-                "no-overlap", "no output has two raters: how much raters differ will stay unknown",
-            ))  # fmt: skip
+        why = "no output has two raters" if len(people) > 1 else "there is one rater"
+        notes.append(Note("no-overlap", f"{why}: how much raters differ will stay unknown"))
         return notes
     groups: list[set[int]] = []
     for own in dealt:

@@ -115,7 +115,7 @@ def _is_source(path: Path, part: Part) -> bool:
 
 
 def _write(part: Part, path: Path) -> None:
-    table = part.table
+    table = part.whole or part.table
     if isinstance(table, Ratings) and table.repeats.height:  # behind the answers that count
         frame = pl.concat([table.frame, table.repeats], how="diagonal_relaxed")
         table = replace_frame(table, frame=frame)

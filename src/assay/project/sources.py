@@ -9,11 +9,11 @@ from pathlib import Path
 
 import polars as pl
 
-from assay.errors import InputError
+from assay.errors import InputError, OptionError, need_known
 from assay.formats.catalogue import FORMATS, Options, find_format, load_format
 from assay.formats.convert import read_table
 from assay.formats.text_folder import find_texts, is_text_folder, languages_of
-from assay.results import plural
+from assay.results import Note, plural
 from assay.tables.answers import as_guessed, join_ratings
 from assay.tables.guess import Guess
 from assay.tables.layout import joined, labels_of, rows_alone
@@ -44,13 +44,18 @@ class Choices:
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One table of a new project: what it was read from and taken for."""
+    """One table of a new project: what it was read from and taken for.
+
+    ``whole`` is the table with the systems that are left out: the project keeps them, and its
+    setting `exclude` leaves them out whenever the table is read.
+    """
 
     kind: str
     table: CheckedTable
     files: tuple[Path, ...]
     guess: Guess | None = None
     languages: tuple[str, str] | None = None
+    whole: CheckedTable | None = None
 
     @property
     def as_it_is(self) -> bool:
@@ -89,7 +94,33 @@ def read_sources(paths: Sequence[Path], choices: Choices, ask: Ask) -> list[Part
                 f"{names}: these have {kind} with different columns; give the same names to the"
                 " columns of all"
             )
-    return sorted(parts, key=lambda part: part.kind != "scores")
+    parts.sort(key=lambda part: part.kind != "scores")
+    return _excluding(parts, choices.exclude) if choices.exclude else parts
+
+
+def _excluding(parts: Sequence[Part], systems: Sequence[str]) -> list[Part]:
+    """The parts without these systems, which the first of them must have."""
+    names = [name for name in ("system", "left", "right") if name in parts[0].table.frame.columns]
+    known = pl.concat([parts[0].table.frame[name] for name in names]).unique(maintain_order=True)
+    for name in systems:
+        need_known("exclude", name, known.to_list(), f"is not in the {parts[0].kind} table")
+    return [replace(part, table=_without(part.table, systems), whole=part.table) for part in parts]
+
+
+def _without(table: CheckedTable, systems: Sequence[str]) -> CheckedTable:
+    """The rows of a table that are not about these systems."""
+
+    def kept(frame: pl.DataFrame) -> pl.DataFrame:
+        names = [name for name in ("system", "left", "right") if name in frame.columns]
+        return frame.filter(~pl.any_horizontal(pl.col(name).is_in(systems) for name in names))
+
+    rest = kept(table.frame)
+    if not rest.height:
+        raise OptionError("exclude", ", ".join(systems), "leaves no system", "keep at least one")
+    fewer = table.frame.height - rest.height
+    text = f"left out: {', '.join(systems)} ({plural(fewer, 'row')})"
+    table = replace(table, frame=rest, notes=(*table.notes, Note("excluded", text)))
+    return replace(table, repeats=kept(table.repeats)) if isinstance(table, Ratings) else table
 
 
 def _format_of(path: Path) -> str | None:
@@ -220,9 +251,8 @@ def _typed(
     if kind == "sample":
         raise InputError(f"{raw.source} is a table of {kind}; a project begins with scores")
     table = read_table(
-        raw, kind, columns=columns, metrics=metrics, exclude=choices.exclude, test_set=scores,
-        only=choices.only,
-    )  # fmt: skip
+        raw, kind, columns=columns, metrics=metrics, test_set=scores, only=choices.only
+    )
     if isinstance(table, TestSet):
         table = _with_directions(table, choices.lower_metrics)
     return table

@@ -27,7 +27,7 @@ import stat
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias
 
@@ -265,7 +265,13 @@ def _load_file(path: Path, text: Callable[[str], bool]) -> Raw:
         raise refuse(path, _EMPTY)
     ending = file_type(path)
     if ending in (".tsv", ".csv"):
+        notes: tuple[Note, ...] = ()
+        if not data.isascii():
+            from assay.tables.encodings import in_utf8
+
+            data, notes = in_utf8(data, path)
         raw = read_delimited(data, path, text)
+        raw = replace(raw, notes=(*notes, *raw.notes)) if notes else raw
         if b"'" not in data:
             return raw
         from assay.tables.irregular_text import restored
@@ -414,9 +420,18 @@ def write_bytes(path: Path, data: bytes) -> Path:
 
 
 def decode_utf8(data: bytes, source: str) -> str:
-    """The text of a file without its byte-order mark; every line that is not UTF-8 is reported."""
+    """The text of a file without its byte-order mark; every line that is not UTF-8 is reported.
+
+    A file that begins with the mark of UTF-16 is read as that.
+    """
     if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
-        raise refuse(source, "is UTF-16; save the file as UTF-8", line=1)
+        try:
+            if data[:4] != b"\xff\xfe\0\0":
+                return data.decode("utf-16")
+            fault = "is UTF-32"
+        except UnicodeDecodeError:
+            fault = "begins as UTF-16 and is damaged or cut off"
+        raise refuse(source, f"{fault}; save the file as UTF-8", line=1)
     if data[:4] == b"PK\x03\x04":
         raise refuse(source, "is a workbook or a zip file; give it its right ending (.xlsx)")
     try:

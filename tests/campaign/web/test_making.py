@@ -199,7 +199,7 @@ BAD = {
     "empty.csv": (b"  \n", "is empty"),
     "program.csv": (b"MZ\x90\0\x03", "neither a table nor a text"),
     "page.csv": (b"<html><body>a,b</body></html>", "neither a table nor a text"),
-    "latin.csv": ("seg,größe\n1,2".encode("latin-1"), "neither a table nor a text"),
+    "greek.csv": ("seg,μήκος\n1,2".encode("cp1253"), "neither a table nor a text"),
     "text.xlsx": (b"seg,system\n1,A\n", "is called .xlsx and is a text"),
     "notes.zzzz": (b"seg,system\n1,A\n", "has an ending that says nothing"),
     "letter.docx": (packed({"[Content_Types].xml": b"", "word/document.xml": b""}), "a document"),

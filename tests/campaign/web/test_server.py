@@ -10,7 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from http.client import HTTPException
 from pathlib import Path
 from typing import Any
@@ -150,6 +150,33 @@ def test_a_signal_under_load_ends_it_with_0_and_loses_nothing(tmp_path: Path, nu
         rater.leaves.set()
         rater.join()
     need_all_there(tmp_path, raters)
+
+
+def test_a_signal_does_not_wait_for_bodies_that_hardly_come(tmp_path: Path) -> None:
+    made = make_store(tmp_path, Settings(protocol="da", raters=Raters(number=2)))
+    with open_campaign(tmp_path) as campaign:
+        campaign.open("owner")
+    head = (
+        "POST /api/next HTTP/1.1\r\nHost: x\r\nContent-Type: application/json\r\n"
+        f"Authorization: Bearer {made.links.raters[0].token}\r\nContent-Length: "
+    )
+    with server(tmp_path) as (process, address), ExitStack() as stack:
+        host, port = address.removeprefix("http://").split(":")
+        socks = [
+            stack.enter_context(socket.create_connection((host, int(port)), timeout=20))
+            for _ in range(30)
+        ]
+        for sock in socks[1:]:
+            sock.sendall(f"{head}1000\r\n\r\n{{".encode())
+        socks[0].sendall(f"{head}2\r\n\r\n{{".encode())
+        time.sleep(0.5)
+        begun = time.monotonic()
+        process.send_signal(signal.SIGTERM)
+        time.sleep(0.2)
+        socks[0].sendall(b"}")  # what comes at once is still answered
+        assert socks[0].recv(100).startswith(b"HTTP/1.1 200")
+        assert process.wait(ASKED_TO_STOP) == 0
+        assert time.monotonic() - begun < 5
 
 
 def test_two_servers_share_a_database_and_one_is_killed(postgres: Callable[[], str]) -> None:

@@ -13,6 +13,8 @@ MOST_BYTES = 64 * 1024
 """Of headers, and of what stands between the pieces of a body and after it."""
 MOST_SECONDS = 20.0
 """For the headers, since the connection or the request began."""
+LAST_SECONDS = 1.0
+"""For a body that is still coming when the server stops: nobody was told that it is kept."""
 
 
 class Connection(HttpToolsProtocol):
@@ -36,6 +38,11 @@ class Connection(HttpToolsProtocol):
         """Wait for nothing more."""
         self._stop_waiting()
         super().connection_lost(exc)
+
+    def shutdown(self) -> None:
+        """Finish what was asked in full; wait a moment only for the rest of a request."""
+        super().shutdown()
+        self.loop.call_later(LAST_SECONDS, self._cut_off)
 
     def data_received(self, data: bytes) -> None:
         """Count what is no body; of the piece in which a request begins, nothing."""
@@ -85,3 +92,7 @@ class Connection(HttpToolsProtocol):
             self.send_400_response("The request did not come in time.")
         else:
             self.transport.close()  # a browser that got ready for more than it needed
+
+    def _cut_off(self) -> None:
+        if self.cycle is not None and self.cycle.more_body:
+            self.transport.close()

@@ -1,0 +1,65 @@
+"""Tables that are not in UTF-8: Excel's "Unicode text", and what old programs of Windows write."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+from assay.results import Note
+from assay.tables.load import decode_utf8
+
+UTF_16 = (b"\xff\xfe", b"\xfe\xff")
+"""How a file in UTF-16 begins."""
+ALPHABETS = tuple(map(frozenset, (
+    "äöüßàâæçèéêëîïôœùûÿ", "äöüßáéíñóúç", "äöüßàèéìíîòóùú", "äöüßáéèëïó", "äöüßåæøáéóà",
+    "áâãàçéêíóôõúü", "àçèéíïòóúü",
+)))  # fmt: skip
+"""The letters beyond ASCII in languages that Windows-1252 is for, most of them beside German."""
+MARKS = frozenset("\xa0‘’“”„‚–—…€«»°§©®¿¡²³½¼µ×±")
+"""Other signs that such texts have."""
+AMONG_LETTERS = re.compile(
+    r"[^\W\d_][^\w\s\x00-\x7f’–—][^\W\d_]|[a-zß-ÿ][–—][a-zß-ÿ]|[…€§][^\W\d_]"
+)
+"""Signs where a letter belongs, as when a file is from DOS or an old Mac."""
+PART_UTF_8 = re.compile(rb"[\xc2\xc3][\x80-\xbf]|\xe2[\x80-\x9f][\x80-\xbf]")
+"""What only UTF-8 writes: such a file is damaged, or joined from two."""
+SHOWN = 3
+"""How many words with such letters the note shows."""
+
+
+def in_utf8(data: bytes, path: Path) -> tuple[bytes, tuple[Note, ...]]:
+    """The bytes of a text in UTF-8, and what to know where that was a guess.
+
+    UTF-16 says so at its beginning. Windows-1252 does not: it is taken for that where all its
+    letters are those of one western language and stand as letters do, and refused otherwise.
+
+    >>> in_utf8("Prüfer;größe".encode("cp1252"), Path("x.csv"))[1]
+    ('not UTF-8, read as Windows-1252 (Prüfer, größe); if that looks wrong, save it as UTF-8',)
+    """
+    if data.startswith(UTF_16):
+        return decode_utf8(data, str(path)).encode(), ()
+    try:
+        data.decode()
+    except UnicodeDecodeError:
+        pass
+    else:
+        return data, ()
+    text = as_windows_1252(data)
+    if text is None:
+        return data, ()  # whoever reads it names the lines
+    words = list(dict.fromkeys(re.findall(r"\w*[^\W\x00-\x7f]\w*", text)))
+    shown = f" ({', '.join(words[:SHOWN])})" if words else ""
+    what = f"not UTF-8, read as Windows-1252{shown}; if that looks wrong, save it as UTF-8"
+    return text.encode(), (Note("windows-1252", what),)
+
+
+def as_windows_1252(data: bytes) -> str | None:
+    """The text, where it can hardly be anything else; None else."""
+    try:
+        text = data.decode("cp1252")
+    except UnicodeDecodeError:
+        return None
+    beyond = {sign for sign in text.lower() if not sign.isascii()} - MARKS
+    western = any(beyond <= alphabet for alphabet in ALPHABETS)
+    plain = not PART_UTF_8.search(data) and not AMONG_LETTERS.search(text) and "\0" not in text
+    return text if western and plain else None
