@@ -129,8 +129,8 @@ def test_stability(dask: Dask, world: assay.World) -> None:
         )  # fmt: skip
 
     for ours, theirs in zip(sweep(1), sweep(Cluster(dask.address)), strict=True):
-        for name in ours.__dataclass_fields__:
-            assert same(np.asarray(getattr(ours, name)), np.asarray(getattr(theirs, name))), name
+        for name, mine, other in zip(ours._fields, ours, theirs, strict=True):
+            assert same(np.asarray(mine), np.asarray(other)), name
 
 
 def test_estimators_and_stopping(dask: Dask, world: assay.World) -> None:

@@ -235,8 +235,8 @@ def test_the_score_of_a_larger_pool_is_covered(raters: int) -> None:
         study = make_study(test_set, ratings, sample=None, assume=None, method="mean",
                            interval="t", level=0.95)  # fmt: skip
         assert study.overlap is not None
-        found = replace(study.overlap.severities, found=SeverityVariance(0.0, 1.0))
-        without = replace(study, overlap=replace(study.overlap, severities=found))
+        found = study.overlap.severities._replace(found=SeverityVariance(0.0, 1.0))
+        without = replace(study, overlap=study.overlap._replace(severities=found))
         for k, name in enumerate(test_set.systems):
             value = truth[int(name[1:])]
             hits.append([value in one.mean(k).interval for one in (study, without)])

@@ -117,6 +117,17 @@ def test_other_encodings_are_named_with_their_line(name: str, tmp_path: Path) ->
     path.write_bytes("ok\nKätze\n".encode("latin-1"))
     with pytest.raises(AssayError, match="line 2: byte 0xe4 is not UTF-8"):
         load_format(path, name)
-    path.write_bytes("ok".encode("utf-16"))
-    with pytest.raises(AssayError, match="UTF-16"):
+    path.write_bytes("ok".encode("utf-16")[:-1])
+    with pytest.raises(AssayError, match="begins as UTF-16 and is damaged"):
         load_format(path, name)
+
+
+@pytest.mark.parametrize("name", HEADERS)
+def test_what_a_program_of_windows_calls_unicode_is_read(name: str, tmp_path: Path) -> None:
+    path, said = tmp_path / "file.csv", []
+    for encoding in ("utf-8", "utf-16"):
+        path.write_bytes("ok\nno\n".encode(encoding))
+        with pytest.raises(AssayError) as caught:
+            load_format(path, name)
+        said.append(str(caught.value))
+    assert said[0] == said[1]

@@ -11,10 +11,13 @@ from assay.tables.load import decode_utf8
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a file in UTF-16 begins."""
 ALPHABETS = tuple(map(frozenset, (
-    "äöüßàâæçèéêëîïôœùûÿ", "äöüßáéíñóúç", "äöüßàèéìíîòóùú", "äöüßáéèëïó", "äöüßåæøáéóà",
+    "äöüßàâæçèéêëîïôœùû", "äöüßáéíñóúç", "äöüßàèéìíîòóùú", "äöüßáéèëïó", "äöüßåæøáéóà",
     "áâãàçéêíóôõúü", "àçèéíïòóúü",
 )))  # fmt: skip
-"""The letters beyond ASCII in languages that Windows-1252 is for, most of them beside German."""
+"""The letters beyond ASCII in languages that Windows-1252 is for, most of them beside German.
+
+Not ÿ, which French all but never needs: its byte, 255, is more often damage.
+"""
 MARKS = frozenset("\xa0‘’“”„‚–—…€«»°§©®¿¡²³½¼µ×±")
 """Other signs that such texts have."""
 AMONG_LETTERS = re.compile(
