@@ -1,4 +1,4 @@
-"""What happened in a campaign, in plain words."""
+"""The events of a campaign in plain words."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ REASONS = {
 
 
 def happened(event: Event) -> tuple[str, str | None]:
-    """An event as a sentence, and the words that somebody gave with it."""
-    tell = _SAID.get(event.kind)
-    if tell is None:
+    """Describe an event, with the reason or message that a person gave."""
+    describe = _SENTENCES.get(event.kind)
+    if describe is None:
         return event.kind.replace("-", " "), None
-    said = tell(event)
-    return said, event.body.get("reason") if event.kind in _WITH_REASON else event.body.get("text")
+    given = "reason" if event.kind in _WITH_REASON else "text"
+    return describe(event), event.body.get(given)
 
 
 def _who(event: Event) -> str:
@@ -36,25 +36,21 @@ def _state(event: Event) -> str:
 
 def _rule(event: Event) -> str:
     goal, target = event.body["goal"], event.body["target"]
-    wanted = "to go on to the last task" if goal == "budget" else f"back to the goal {goal}"
+    wanted = "continue to the last task" if goal == "budget" else f"the original goal, {goal}"
     if target is not None:
-        wanted = f"to intervals of ±{target:g}"
-    return f"changed the rule {wanted}"
-
-
-def _added(event: Event) -> str:
-    return f"added {plural(int(event.subject), 'rater')}"
+        wanted = f"intervals of ±{target:g}"
+    return f"changed the stopping rule to {wanted}"
 
 
 def _declined(event: Event) -> str:
     reason = str(event.body.get("reason"))
-    return f"gave task {event.subject} back: {REASONS.get(reason, reason)}"
+    return f"returned task {event.subject}: {REASONS.get(reason, reason)}"
 
 
 def _refused(event: Event) -> str:
     more = event.body.get("unlisted")
-    before = f", and before that {more:,} times more" if more else ""
-    return f"sent something that was refused ({event.subject}, {event.body.get('status')}){before}"
+    before = f", after {more:,} others not listed" if more else ""
+    return f"sent a request that was refused ({event.subject}, {event.body.get('status')}){before}"
 
 
 def _look(event: Event) -> str:
@@ -62,28 +58,28 @@ def _look(event: Event) -> str:
     decided = (
         f": {body['decided']} of {plural(body['pairs'], 'pair')} decided" if body["pairs"] else ""
     )
-    return f"took look {event.subject}, at {body['n']:,}{decided}"
+    return f"took look {event.subject} at {body['n']:,}{decided}"
 
 
-_SAID: Mapping[str, Callable[[Event], str]] = {
+_SENTENCES: Mapping[str, Callable[[Event], str]] = {
     "state": _state,
-    "created": lambda event: "made the campaign",
+    "created": lambda event: "created the campaign",
     "look": _look,
-    "rests": lambda event: f"lets {event.subject} rest: every difference is decided",
+    "rests": lambda event: f"stopped showing {event.subject}: all its differences are decided",
     "rule": _rule,
-    "excluded": lambda event: f"left {_who(event)} out",
-    "restored": lambda event: f"took {_who(event)} in again",
-    "raters-added": _added,
-    "links-revoked": lambda event: f"made a new link for {_who(event)}; earlier ones have ended",
-    "forgotten": lambda event: f"removed what names {_who(event)}",
-    "message": lambda event: f"wrote to {_who(event)}",
+    "excluded": lambda event: f"excluded {_who(event)}",
+    "restored": lambda event: f"restored {_who(event)}",
+    "raters-added": lambda event: f"added {plural(int(event.subject), 'rater')}",
+    "links-revoked": lambda event: f"created a new link for {_who(event)} and revoked the old ones",
+    "forgotten": lambda event: f"removed the personal data of {_who(event)}",
+    "message": lambda event: f"messaged {_who(event)}",
     "message-read": lambda event: "read the message",
     "problem": lambda event: f"reported a problem with task {event.subject}",
     "declined": _declined,
-    "told": lambda event: f"noticed: task {event.subject} was {event.body.get('what')}",
+    "told": lambda event: f"reported that task {event.subject} was {event.body.get('what')}",
     "finished": lambda event: "finished",
-    "tested": lambda event: "took the test",
+    "tested": lambda event: "took the qualification test",
     "refused": _refused,
-    "rebuilt": lambda event: "made the tables of the store anew",
+    "rebuilt": lambda event: "rebuilt the tables of the store",
 }
 _WITH_REASON = ("state", "rule", "excluded")

@@ -25,22 +25,22 @@ from assay.views.section import (
 
 PROTOCOLS = {
     "da": "direct assessment", "sqm": "SQM", "xsts": "XSTS", "scale": "own scales", "esa": "ESA",
-    "mqm": "MQM", "pairwise": "pairs", "ranking": "ranking", "post-edit": "post-editing",
+    "mqm": "MQM", "pairwise": "pairwise", "ranking": "ranking", "post-edit": "post-editing",
 }  # fmt: skip
-STATES = {"draft": "not begun", "open": "running", "paused": "paused", "closed": "closed"}
+STATES = {"draft": "draft", "open": "running", "paused": "paused", "closed": "closed"}
 MEASURES = {"ratings": "score", "judgments": "score", "edits": "effort"}
 MOST_PAIRS = 66
 MAY_CLAIM = (
-    "Verdicts are those of the planned looks; numbers between looks, and everything that has no"
-    " verdict, are for orientation."
+    "Only planned looks decide; numbers between looks, and everything without a verdict, are"
+    " provisional."
 )
-ANY_TIME = "Verdicts hold whenever one looks, and however the pairs were chosen."
+ANY_TIME = "Verdicts hold at any time, however the pairs were chosen."
 LOOKED_ONCE = (
-    "Not this page's verdict, which is that of the planned looks: these intervals are right for"
-    " whoever looks once, at the end."
+    "These intervals hold for a single look at the end; the verdicts above come from the planned"
+    " looks."
 )
 AT_THE_END = (
-    "Nothing is decided before the last task is done; until then numbers are for orientation."
+    "Nothing is decided before the last task is done; until then all numbers are provisional."
 )
 
 
@@ -128,7 +128,7 @@ def how_section(result: CampaignResults, how: HowCollected) -> Section:
     blocks: list[Block] = [" ".join(_told(result, how))]
     if how.acts:
         blocks.append(table(
-            "acts", "What the organisers decided while it ran.",
+            "acts", "What the organisers decided during the campaign.",
             "at:text = when; actor:text = who; what:text; reason:text = why",
             [asdict(act) | {"at": _minute(act.at)} for act in how.acts],
         ))  # fmt: skip
@@ -160,23 +160,23 @@ def _told(result: CampaignResults, how: HowCollected) -> Iterator[str]:
         when = f" between {_minute(how.began)} and {_minute(how.ended)} UTC"
     yield (
         f"{plural(how.raters, 'rater')} answered{when} in the browser: {PROTOCOLS[how.protocol]}"
-        f"{side}, without names of systems, in an order drawn anew for every task."
+        f"{side}, without system names, in a new random order for every task."
     )
     each = "one rater" if how.per_task == 1 else f"{how.per_task} raters"
     more = f", {how.overlap} of the tasks to one more" if how.overlap not in (None, "0%") else ""
     if result.collects == "edits":
-        yield "Every editor had every document once, the systems dealt out by a design."
+        yield "Every editor had every document once; a design assigned the systems."
     else:
         yield (
-            f"Each of the {plural(result.tasks, 'task')} goes to {each}{more}, in an order that was"
-            " fixed beforehand; numbers rest on the beginning of it that is complete."
+            f"Each of the {plural(result.tasks, 'task')} goes to {each}{more}, in an order fixed in"
+            " advance; numbers rest on its complete beginning."
         )
     if how.checks is not None:
-        yield f"Attention is checked by spoiled copies of {how.checks} of the outputs."
+        yield f"Spoiled copies of {how.checks} of the outputs check attention."
     if how.repeats is not None:
         yield f"Raters get {how.repeats} of the tasks a second time."
     rule = rule_text(result.goal, how.target, len(result.planned), result.level)
-    yield f"The rule that ends it: {rule}. {verdicts_explained(result)}"
+    yield f"Stopping rule: {rule}. {verdicts_explained(result)}"
 
 
 def _minute(at: str) -> str:
@@ -198,7 +198,7 @@ def _headline(result: CampaignResults) -> str:
         found = result.outcome.found if result.looks else None
         return section_of(found).headline if found is not None else ""
     if result.goal == "score" and result.goal_met is not None:
-        return f"Every score is as precise as was wanted since look {result.goal_met}."
+        return f"Every score reached the wanted precision at look {result.goal_met}."
     if not result.pairs:
         return ""
     decided, number = sum(pair.decided for pair in result.pairs), len(result.pairs)
@@ -221,19 +221,16 @@ def _lead(result: CampaignResults) -> str:
     )
     if result.waiting:
         verb = "waits" if result.waiting == 1 else "wait"
-        lines.append(f"{plural(result.waiting, 'answer')} {verb} behind a gap.")
+        lines.append(f"{plural(result.waiting, 'answer')} {verb} for earlier tasks.")
     look = result.next_look
     if look is not None:
-        again = f", and {look.again:,} again for those who are left out" if look.again else ""
-        lines.append(
-            f"Next look at {plural(look.n, result.unit)}: {look.missing - look.again:,} to"
-            f" go{again}."
-        )
+        again = f", {look.again:,} of them lost with excluded raters" if look.again else ""
+        lines.append(f"Next look at {plural(look.n, result.unit)}: {look.missing:,} to go{again}.")
     resting = [item.system for item in result.systems if item.rests_since is not None]
     if resting:
         lines.append(f"Resting: {some(resting)}.")
     if result.systems and result.orientation and result.verdicts is None:
-        lines.append("The numbers are for orientation only.")
+        lines.append("All numbers are provisional.")
     return " ".join(lines)
 
 
@@ -244,7 +241,7 @@ def order_explained(result: CampaignResults) -> str:
         return ""
     sign = 1 if found.better == "higher" else -1
     falls = all(sign * one.estimate >= sign * two.estimate for one, two in pairwise(result.systems))
-    return "" if falls else " Rows are in the order of differences on the segments that both have."
+    return "" if falls else " Rows are ordered by differences on segments that both systems share."
 
 
 def _systems(result: CampaignResults) -> Table:
@@ -256,7 +253,7 @@ def _systems(result: CampaignResults) -> Table:
         shown += f"; answers_low,answers_high:interval = {level}, these answers"
     shown += "; low_rank,high_rank:ranks = ranks; cluster:count; answers:count"
     shown += "; rests_since:count = rests since look"
-    caption = "Ranks and clusters follow the decided pairs alone." + order_explained(result)
+    caption = "Ranks and clusters rest on decided pairs only." + order_explained(result)
     if result.collects == "ratings":
         caption = f"Dot: estimate; bar: {heading}. {caption}"
     rows = [asdict(item) for item in result.systems]
@@ -277,8 +274,8 @@ def _bar(item: LiveSystem) -> Bar:
 
 def _pairs(result: CampaignResults) -> Table:
     rows = [asdict(pair) | {"stands": _stands(pair)} for pair in result.pairs[:MOST_PAIRS]]
-    caption = "The better system on the left. Interval: that of the looks, right at all of them"
-    caption += " together, or an ordinary one where it is for orientation."
+    caption = "The better system is on the left. The interval holds at all looks together;"
+    caption += " a provisional one is an ordinary interval."
     return table(
         "pairs", caption if result.monitoring is not None else "The better system on the left.",
         "left:text; right:text; difference; "
@@ -289,7 +286,7 @@ def _pairs(result: CampaignResults) -> Table:
 def _stands(pair: LivePair) -> str:
     if pair.decided:
         return "decided" if pair.look is None else f"decided at look {pair.look}"
-    return "open (orientation)" if pair.orientation else "open"
+    return "open (provisional)" if pair.orientation else "open"
 
 
 def _looks(result: CampaignResults) -> Table:
@@ -315,9 +312,8 @@ def _undecided(result: CampaignResults) -> Table:
         for pair in result.undecided[:MOST_PAIRS]
     ]
     return table(
-        "undecided", "Open pairs, and about how many more ratings decide each with 80%"
-                     " probability; where there is no number, more segments of this test set will"
-                     " not decide it.",
+        "undecided", "Open pairs, and about how many more ratings decide each with 80% power."
+                     " A pair without a number is too close for this test set.",
         "left:text; right:text; ratings:count = more ratings; cost:text", rows,
     )  # fmt: skip
 
@@ -329,8 +325,8 @@ def _both(result: CampaignResults) -> Table:
         item.system: _number(item, result) for item in found.systems
     }  # fmt: skip
     return table(
-        "with-and-without", "Both results: without those who are left out, and with everybody.",
-        "system:text; estimate = without them; everybody = with everybody",
+        "with-and-without", "Results without and with the excluded raters.",
+        "system:text; estimate = without them; everybody = with them",
         [{"system": item.system, "estimate": item.estimate, "everybody": with_all.get(item.system)}
          for item in result.systems],
     )  # fmt: skip
@@ -348,7 +344,7 @@ def _number(item: object, result: CampaignResults) -> object:
 
 def _left_out(result: CampaignResults) -> Table:
     return table(
-        "left-out", "Raters who are left out.",
+        "left-out", "Excluded raters.",
         "rater:text; at:text = since; reason:text = why; answers:count",
         [asdict(item) | {"at": _minute(item.at)} for item in result.left_out],
     )  # fmt: skip

@@ -58,7 +58,7 @@ def test_post_editing_keeps_the_text_and_the_work(serve: Serve, open_page: Open,
     assert page.locator(".diff ins").count() >= 1
     page.clock.run_for(100_000)
     page.keyboard.press("ArrowLeft")
-    assert "(0:40 idle not counted)" in page.locator(".told").inner_text()
+    assert "(plus 0:40 idle, not counted)" in page.locator(".told").inner_text()
     page.keyboard.press("Control+Enter")
     with page.expect_request("**/answers") as sent:
         page.keyboard.press("Control+Enter")
@@ -75,9 +75,9 @@ def test_post_editing_keeps_the_text_and_the_work(serve: Serve, open_page: Open,
 
 def test_light_editing_asks_for_less(serve: Serve, open_page: Open) -> None:
     page = open_page(serve("post-edit", editing="light").rater)
-    assert "as little as needed" in page.locator(".lead").inner_text()
+    assert "as little as possible" in page.locator(".lead").inner_text()
     page.locator(".top button", has_text="Guide").click()
-    assert "as little as needed" in page.locator("dialog").inner_text()
+    assert "as little as possible" in page.locator("dialog").inner_text()
 
 
 def test_an_output_may_be_left_as_it_is_or_skipped(serve: Serve, open_page: Open) -> None:

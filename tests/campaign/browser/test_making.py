@@ -86,7 +86,7 @@ def looks_well(page: Page) -> None:
 def test_a_person_without_a_command_line_makes_a_campaign(
     open_page: Open, home: tuple[Hub, str], workbook: Path
 ) -> None:
-    page = enter(open_page, home, "/campaigns", "text=No campaign yet")
+    page = enter(open_page, home, "/campaigns", "text=No campaigns yet")
     looks_well(page)
     page.get_by_role("link", name="New campaign").click()
     page.get_by_label("Tables or text files").set_input_files(workbook)
@@ -121,14 +121,14 @@ def test_a_person_without_a_command_line_makes_a_campaign(
     assert home[0].campaigns == {}
     page.get_by_label("Target language").fill("en")
     page.get_by_role("button", name="Create the campaign").click()
-    expect(page.get_by_role("heading", name="Spring news is made")).to_be_focused()
+    expect(page.get_by_role("heading", name="Spring news is ready")).to_be_focused()
     looks_well(page)
 
     page.get_by_role("button", name="Copy all").click()
     copied = dict(
         line.split("\t") for line in page.evaluate("navigator.clipboard.readText()").split("\n")
     )
-    page.get_by_role("button", name="Copy the link of rater-2").click()
+    page.get_by_role("button", name="Copy link for rater-2").click()
     assert page.evaluate("navigator.clipboard.readText()") == copied["rater-2"]
     with page.expect_download() as saved:
         page.get_by_role("button", name="Save as CSV").click()
@@ -136,7 +136,7 @@ def test_a_person_without_a_command_line_makes_a_campaign(
     assert {row["who"]: row["link"] for row in rows} == copied
     page.get_by_role("link", name="All campaigns").click()
     expect(page.get_by_role("link", name="Spring news")).to_have_attribute("href", "/c/spring-news")
-    expect(page.locator(".pill")).to_have_text("not begun")
+    expect(page.locator(".pill")).to_have_text("draft")
     looks_well(page)
 
 
@@ -152,7 +152,7 @@ def test_refused_files_are_named_and_the_keyboard_is_enough(
     files.set_input_files([bad, large])
     fault = page.locator("#files-fault")
     expect(fault).to_contain_text("page.csv is neither a table nor a text in UTF-8")
-    expect(fault).to_contain_text("large.csv has 65 MB, and 64 MB is the most")
+    expect(fault).to_contain_text("large.csv is 65 MB; the limit is 64 MB")
     looks_well(page)
     files.set_input_files(workbook)
     page.get_by_label("Output (the translation)").focus()
@@ -161,7 +161,7 @@ def test_refused_files_are_named_and_the_keyboard_is_enough(
     expect(page.get_by_label("Output (the translation)")).to_be_focused()
     page.get_by_role("button", name="Create the campaign").focus()
     page.keyboard.press("Enter")
-    page.get_by_role("heading", name="Spring news is made").wait_for()
+    page.get_by_role("heading", name="Spring news is ready").wait_for()
 
 
 def test_without_the_servers_link_the_pages_hold_nothing(

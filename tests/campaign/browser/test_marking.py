@@ -143,7 +143,7 @@ def test_drag_source_side_missing_words_undo_and_no_errors(serve: Serve, open_pa
 def test_what_is_missing_is_named_and_gone_to(serve: Serve, open_page: Open) -> None:
     served = serve("esa", outputs=3)
     page = open_page(served.rater)
-    assert "Missing: the score of sentence" in page.locator(".gaps").inner_text()
+    assert "Missing: the score for" in page.locator(".gaps").inner_text()
     page.locator("#send").click()
     assert page.evaluate("document.activeElement.type") == "range"
     assert stored(served) == []

@@ -127,8 +127,10 @@ def test_an_owner_runs_a_campaign(running: Served, visit: Visit, tmp_path: Path)
 
     page.locator(".tabs a", has_text="Events").click()
     events = page.locator(".events").inner_text()
-    for said in ("paused the campaign", "lunch", "left rater-3 out", "all scores are 20",
-                 "changed the rule to go on to the last task", "the rest is paid for"):  # fmt: skip
+    for said in (
+        "paused the campaign", "lunch", "excluded rater-3", "all scores are 20",
+        "changed the stopping rule to continue to the last task", "the rest is paid for",
+    ):  # fmt: skip
         assert said in events
     page.wait_for_selector("html[data-ready]")
     page.locator("#do-close").click()

@@ -49,7 +49,7 @@ def test_the_rule_is_changed_and_the_report_says_so(place: Path | str) -> None:
         assert on.how is not None
         assert [(act.what, act.reason) for act in on.how.acts] == [
             ("opened the campaign", None),
-            ("changed the rule to go on to the last task", "the rest is paid for"),
+            ("changed the stopping rule to continue to the last task", "the rest is paid for"),
         ]
         how = section(on, "how-collected")
         assert any("until the last task" in str(block) for block in how.blocks)
@@ -116,7 +116,7 @@ def test_what_was_left_out_is_wanted_again(tmp_path: Path) -> None:
         assert look.again > 0
         assert look.missing - look.again == look.n - after.n == look.n - found.n
         assert (
-            f"{look.again:,} again for those who are left out"
+            f"{look.again:,} of them lost with excluded raters"
             in section(after, "campaign-results").lead
         )
         how = section(after, "how-collected")

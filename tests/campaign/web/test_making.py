@@ -186,7 +186,7 @@ def test_one_campaign_for_each_language_pair(maker: Maker) -> None:
     seen = maker.client.get("/campaigns", headers=maker.headers).text
     assert "New campaign" in seen
     assert seen.index("news de-en") < seen.index("news en-cs")
-    assert seen.count("not begun") == 2
+    assert seen.count(">draft<") == 2
 
 
 def parquet(rows: list[dict[str, Any]]) -> bytes:

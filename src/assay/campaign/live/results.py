@@ -363,20 +363,19 @@ def _with_prices(found: CampaignResults) -> CampaignResults:
     look = found.next_look
     if found.goal_met is not None:
         lines.append(
-            f"the goal was reached at look {found.goal_met}: close the campaign, or say why it"
-            " goes on"
+            f"the goal was reached at look {found.goal_met}: close the campaign, or give a reason"
+            " to continue"
         )
     elif look is not None:
         cost = f" ({look.cost})" if look.cost else ""
         lines.append(
-            f"look {look.number} of {len(found.planned)} takes place at"
-            f" {plural(look.n, found.unit)}: {plural(look.answers, 'answer')} in"
-            f" {plural(look.tasks, 'task')} are missing{cost}"
+            f"look {look.number} of {len(found.planned)} is due at {plural(look.n, found.unit)}:"
+            f" {plural(look.answers, 'answer')} in {plural(look.tasks, 'task')} to go{cost}"
         )
     known = [pair.ratings for pair in undecided if pair.ratings]
     if known:
         lines.append(
-            f"to decide the rest as far as this test set can: about {pay.counted(max(known))}, with"
-            " 80% probability for each pair"
+            "to decide the other pairs that this test set can decide: about"
+            f" {pay.counted(max(known))}, for 80% power on each pair"
         )
     return replace(found, undecided=undecided, pay=pay, next=tuple(lines))

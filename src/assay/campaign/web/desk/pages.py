@@ -119,8 +119,9 @@ def _all(request: Request, link: Link) -> dict[str, Any]:
     own: Campaign | None = request.state.campaign
     here = list(request.app.state.hub.campaigns.values()) if own is None else [own]
     return {
-        "campaigns": [campaign.status() for campaign in here], "host": own is None,
-        "owner": link.role == "owner", "states": STATES, "protocols": PROTOCOLS,
+        "campaigns": [(one.settings.protocol, one.status()) for one in here],
+        "host": own is None, "owner": link.role == "owner", "states": STATES,
+        "protocols": PROTOCOLS,
     }  # fmt: skip
 
 

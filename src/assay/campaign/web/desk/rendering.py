@@ -1,4 +1,4 @@
-"""Pages made on the server, and fragments of them that are sent only where they changed."""
+"""Pages rendered on the server; their panels are sent again only when they have changed."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from assay.views.section import cut, sentence, shown, some
 from assay.views.terms import explained
 
 LONG_NAME = 44
-"""Signs of a name; of longer ones both ends are shown."""
+"""Characters of a name that are shown; longer ones are cut in the middle."""
 
 
 @cache
 def environment() -> Environment:
-    """Templates whose values are text, never markup."""
+    """The templates, whose values are always escaped."""
     made = Environment(
         loader=PackageLoader("assay.campaign.web", "pages"), autoescape=True,
         undefined=StrictUndefined, finalize=_tame, trim_blocks=True, lstrip_blocks=True,
@@ -57,7 +57,7 @@ def _tame(value: Any) -> Any:
 
 
 def number(value: float | None, digits: int = 1) -> str:
-    """A number as people read it; a dash where nothing is known.
+    """Format a number for reading; a dash stands for an unknown one.
 
     >>> number(78.123), number(None), number(-0.5, 2)
     ('78.1', '–', '−0.50')
@@ -68,7 +68,7 @@ def number(value: float | None, digits: int = 1) -> str:
 
 
 def moment(milliseconds: int, *, day: bool = False) -> Markup:
-    """A time, or its day alone, that the page turns into that of the reader's clock."""
+    """A time, or only its day, which the page converts to the reader's time zone."""
     at = datetime.fromtimestamp(milliseconds / 1000, UTC)
     shown = f"{at:%A}" if day else f"{at:%-d %b, %H:%M} UTC"
     kind = Markup(' class="day"') if day else ""
@@ -78,17 +78,17 @@ def moment(milliseconds: int, *, day: bool = False) -> Markup:
 
 
 def clock(iso: str) -> Markup:
-    """A time of a result in the same way."""
+    """A result's ISO time as a :func:`moment`."""
     return moment(round(datetime.fromisoformat(iso).timestamp() * 1000))
 
 
 def render(template: str, /, **content: Any) -> str:
-    """A template with its content."""
+    """Render a template."""
     return environment().get_template(f"desk/{template}.html").render(content)
 
 
 def tagged(request: Request, name: str, basis: object, make: Any) -> Response:
-    """A fragment, or 304 where the reader has it: ``basis`` says what it depends on."""
+    """A panel, or 304 if the reader has it already; ``basis`` is all that the panel depends on."""
     tag = f'"{sha256(repr((name, basis)).encode()).hexdigest()[:20]}"'
     headers = {"ETag": tag}
     if request.headers.get("if-none-match") == tag:
@@ -97,21 +97,22 @@ def tagged(request: Request, name: str, basis: object, make: Any) -> Response:
 
 
 TITLES = {
-    401: "This page needs your link", 403: "This link is for something else",
-    404: "There is nothing here", 429: "Too many requests",
+    401: "This page needs your link", 403: "This link does not open this page",
+    404: "Page not found", 429: "Too many requests",
 }  # fmt: skip
 REMEDIES = {
-    401: "Open the link that you were given once more, or ask the organisers for another.",
-    403: "Raters, owners and viewers have links of their own. Open the one for this page.",
-    404: "The address may be incomplete, or your link may be of another campaign.",
+    401: "Open the link you were given again, or ask the organisers for a new one.",
+    403: "Raters, owners and viewers each have their own link. Open the one for this page.",
+    404: "The address may be incomplete, or your link may belong to another campaign.",
     429: "Wait a moment, then reload the page.",
 }
 
 
 def refusal(status: int, sentence: str) -> str:
-    """A page that says why it holds nothing.
+    """A page that says why a request was refused.
 
-    What another site links to comes without its strict cookie: with 401 the page asks once more.
+    A link followed from another site comes without its strict cookie, so with 401 the page reloads
+    itself once.
     """
     title = TITLES.get(status, sentence[:1].upper() + sentence[1:])
     return render("refused", status=status, title=title, remedy=REMEDIES.get(status, ""))

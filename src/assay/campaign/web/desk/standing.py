@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
 from assay.campaign.web.desk import charts
 from assay.collecting.live import CampaignResults
 from assay.views.estimation import COMPOSITE_LIMITS
 from assay.views.live import order_explained, verdicts_explained
 from assay.views.section import Section, Table, section_of
-
-if TYPE_CHECKING:
-    from assay.collecting.status import OpenPair
 
 LARGE = 20
 """Scores from this on are shown with one digit behind the point, others with two."""
@@ -44,7 +40,7 @@ class Standing:
     measure: str
     digits: int
     drawn: charts.Drawn | None
-    costly: tuple[OpenPair, ...]
+
     behind: tuple[Behind, ...]
 
     @property
@@ -70,7 +66,7 @@ def _laid_out(found: CampaignResults) -> Standing:
     return Standing(
         found, section.headline, section.lead, verdicts_explained(found), order_explained(found),
         _measure(found), 1 if max(values, default=0) >= LARGE else 2, charts.drawn(found),
-        found.undecided, tuple(_behind(found, section)),
+        tuple(_behind(found, section)),
     )  # fmt: skip
 
 

@@ -1,10 +1,10 @@
-// Links to copy and to save: of a campaign that was made, and on the owner's page.
+// Lists of links to copy or save, after a campaign is created and on the owner's page.
 
 import { button, h } from "./dom.js";
 
 /** @typedef {[string, string, string]} Row who, link, what it is for */
 
-const ROLES = [["owner", "Owner", "opens and closes the campaign, sees results"], ["viewer", "Viewer", "sees results"], ["join", "Join", "for raters whom you do not know beforehand"]];
+const ROLES = [["owner", "Owner", "runs the campaign and sees results"], ["viewer", "Viewer", "sees results"], ["join", "Join", "lets new raters sign up"]];
 
 /** @param {any} links by role, and those of raters @returns {Row[]} */
 export function rows(links) {
@@ -12,7 +12,7 @@ export function rows(links) {
   return [...links.raters.map((/** @type {any} */ one) => [one.rater, one.link, ""]), ...own];
 }
 
-/** Copy a text, also where a page without HTTPS has no clipboard of its own. @param {string} text */
+/** Copy a text, even on a page without HTTPS, which has no clipboard access. @param {string} text */
 async function copy(text) {
   if (navigator.clipboard) {
     await navigator.clipboard.writeText(text);
@@ -25,7 +25,7 @@ async function copy(text) {
   held.remove();
 }
 
-/** A button that copies. @param {string} name @param {() => string} text @param {string} [label] */
+/** A button that copies a text. @param {string} name @param {() => string} text @param {string} [label] */
 function copier(name, text, label) {
   const own = button(name, async () => {
     await copy(text());
@@ -37,9 +37,9 @@ function copier(name, text, label) {
 
 /** @param {Row[]} found */
 export const listed = (found) => h("ul", { class: "links" }, found.map(([who, link, what]) => h("li", {},
-  h("span", { class: "who" }, who, what && h("small", {}, what)), h("code", {}, link), copier("Copy", () => link, `Copy the link of ${who}`))));
+  h("span", { class: "who" }, who, what && h("small", {}, what)), h("code", {}, link), copier("Copy", () => link, `Copy link for ${who}`))));
 
-/** Buttons for all of them. @param {Row[]} found @param {string} file */
+/** Buttons that copy or save all links. @param {Row[]} found @param {string} file */
 export const taken = (found, file) => [
   copier("Copy all", () => found.map(([who, link]) => `${who}\t${link}`).join("\n")),
   button("Save as CSV", () => {
@@ -55,5 +55,5 @@ function csv(found) {
   return `\ufeff${["who,link", ...lines].join("\r\n")}\r\n`;
 }
 
-/** One cell of a file; what a spreadsheet would take for a formula is a text. @param {string} value */
+/** One CSV cell; a value that a spreadsheet would run as a formula becomes text. @param {string} value */
 const cell = (value) => `"${(/^[=+\-@\t\r]/.test(value) ? `'${value}` : value).replaceAll('"', '""')}"`;

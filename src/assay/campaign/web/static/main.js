@@ -1,4 +1,4 @@
-// The rater's page: asks for a task, shows it, sends what was answered, goes on.
+// The rater's page: fetches a task, shows it, sends the answers, fetches the next.
 
 import { Outbox, Refused, call, isPassing } from "./api.js";
 import { PairwiseView, RankingView } from "./compare.js";
@@ -16,8 +16,8 @@ import { Work } from "./work.js";
 const VIEWS = { pairwise: PairwiseView, ranking: RankingView, "post-edit": PostEditView };
 const BEAT = 60_000;
 const ASK_AGAIN = 30_000;
-const LONG = 50; // minutes of work after which a break is suggested
-const BREAK = 5; // minutes without an act are one
+const LONG = 50; // minutes of work before a break is suggested
+const BREAK = 5; // minutes of inactivity that count as a break
 
 class Page {
   constructor() {
@@ -53,7 +53,7 @@ class Page {
     setInterval(() => this.beat(), BEAT);
   }
 
-  /** Header and buttons in the language spoken now. */
+  /** Write the header and buttons in the current language. */
   dress() {
     document.title = "Assay";
     fill(this.head,
@@ -66,13 +66,13 @@ class Page {
     fill(this.sendButton, h("span", {}, t("send"), key("Ctrl+↵")));
   }
 
-  /** @param {string} text @param {boolean} [quietly]  only where nothing more important stands */
+  /** @param {string} text @param {boolean} [quietly]  only if nothing else is shown */
   say(text, quietly = false) {
     if (quietly && this.status.textContent) return;
     fill(this.status, text);
   }
 
-  /** The next task, once everything that waits has been sent. */
+  /** Send all waiting answers, then show the next task. */
   async load() {
     clearTimeout(this.again);
     try {
@@ -101,7 +101,7 @@ class Page {
     this.again = setTimeout(() => this.load(), 5000);
   }
 
-  /** Nothing to do now, or ever again. @param {any} reply */
+  /** Say that there is nothing to do, for now or for good. @param {any} reply */
   async rest(reply) {
     this.showProgress(reply);
     const content = [];
@@ -109,7 +109,7 @@ class Page {
       try {
         content.push(finishing(await call("GET", "/finish")));
       } catch {
-        // the words alone are enough
+        // the message alone is enough
       }
     } else {
       this.again = setTimeout(() => this.load(), ASK_AGAIN);
@@ -126,7 +126,7 @@ class Page {
     this.turn();
   }
 
-  /** Count what was shown, so that whoever drives the page can wait for the next thing. */
+  /** Count what was shown, so that tests can wait for the next page. */
   turn() {
     this.main.dataset.turn = String(Number(this.main.dataset.turn || 0) + 1);
   }
@@ -169,7 +169,7 @@ class Page {
     if (!task.questions && unread(task.instructions)) this.offTheClock(guide(task, true));
   }
 
-  /** Bring what is asked for into view, however much context stands before it. */
+  /** Scroll to the question, past any context above it. */
   reveal() {
     window.scrollTo(0, 0);
     requestAnimationFrame(() => {
@@ -177,12 +177,12 @@ class Page {
     });
   }
 
-  /** What to do, until the first task is done. @param {any} task */
+  /** The instruction, shown until the first task is done. @param {any} task */
   lead(task) {
     return task.progress?.done || this.correcting || task.questions ? null : h("p", { class: "lead" }, how(task));
   }
 
-  /** What is special about this task. @param {any} task */
+  /** The kind and part of this task. @param {any} task */
   banner(task) {
     const parts = [];
     if (task.screens.length > 1) parts.push(t("screen-of", { number: this.screen + 1, all: task.screens.length }));
@@ -200,7 +200,7 @@ class Page {
     this.task = null;
   }
 
-  /** What is still missing, and the way there. */
+  /** Show what is still missing, with a button that leads there. */
   showGaps() {
     if (!this.view) return;
     const gaps = this.view.missing();
@@ -219,7 +219,7 @@ class Page {
     fill(this.net, offline ? (waiting ? t("waiting", { n: waiting }) : t("offline")) : "");
   }
 
-  /** Send the screen, if nothing is missing. */
+  /** Send the screen if nothing is missing. */
   async send() {
     const { view, work, task } = this;
     if (!view || !work || this.sending) return;
@@ -253,7 +253,7 @@ class Page {
     }
   }
 
-  /** What waited was refused after all. @param {import("./api.js").Parcel} parcel @param {Refused} error */
+  /** Keep a waiting answer that the server refused. @param {import("./api.js").Parcel} parcel @param {Refused} error */
   lost(parcel, error) {
     localStorage.setItem(`assay:refused:${parcel.lease}:${parcel.screen}`, JSON.stringify({ parcel, why: error.message }));
     this.say(`${t("not-sent")} ${error.message}`);
@@ -266,11 +266,11 @@ class Page {
     try {
       await call("POST", `/api/leases/${this.task.lease}/beat`, {});
     } catch {
-      // answers are taken late as well
+      // late answers are accepted too
     }
   }
 
-  /** Every minute: suggest a break after long work without one. */
+  /** Called every minute: suggest a break after long uninterrupted work. */
   remind() {
     const working = this.task && this.acted && !document.hidden;
     this.rested = working ? 0 : this.rested + 1;
@@ -288,12 +288,12 @@ class Page {
     this.worked = 0;
   }
 
-  /** Out of sight and out of the clock. */
+  /** Hide the task and stop the clock. */
   pause() {
     this.offTheClock(pauseDialog());
   }
 
-  /** No time counts while a window is open. @param {HTMLDialogElement} dialog */
+  /** Stop the clock while a dialog is open. @param {HTMLDialogElement} dialog */
   offTheClock(dialog) {
     const away = (/** @type {boolean} */ gone) => {
       this.work?.clock.watch.leave(gone);
@@ -339,7 +339,7 @@ class Page {
     }
   }
 
-  /** Look at an own task again. @param {string} lease */
+  /** Reopen one of the rater's own tasks. @param {string} lease */
   async correct(lease) {
     try {
       const task = await call("GET", `/api/mine/${lease}`);
@@ -379,7 +379,7 @@ class Page {
   }
 }
 
-/** The first screen that was not sent yet. @param {any} task */
+/** The first screen not sent yet. @param {any} task */
 function firstOpen(task) {
   const sent = new Set(task.sent || []);
   const found = task.screens.findIndex((/** @type {any} */ _, /** @type {number} */ number) => !sent.has(number));

@@ -1,4 +1,4 @@
-// The owner's pages: panels that keep themselves new, windows that ask before something is done.
+// The owner's pages: panels that refresh themselves, dialogs that confirm each action.
 
 import { call } from "./api.js";
 import { fill, h } from "./dom.js";
@@ -12,7 +12,7 @@ const lost = /** @type {HTMLElement} */ (document.querySelector(".lost"));
 const tags = new Map();
 let pressed = false;
 
-/** Times as the reader's clock has them. @param {ParentNode} inside */
+/** Show times in the reader's time zone. @param {ParentNode} inside */
 function localTimes(inside) {
   const today = new Date().toDateString();
   for (const time of inside.querySelectorAll("time")) {
@@ -36,7 +36,7 @@ async function renew(panel) {
   if (reply.status === 304) return;
   if (!reply.ok) throw new TypeError(`HTTP ${reply.status}`);
   const text = await reply.text();
-  if (pressed) return; // a button that is being pressed stays where it is
+  if (pressed) return; // do not move a button while it is being pressed
   const known = tags.has(name);
   tags.set(name, reply.headers.get("ETag") || "");
   if (!known && panel.innerHTML.trim() === text.trim()) return;
@@ -87,7 +87,7 @@ async function send(form) {
     if (reply?.links) showLinks("New links", reply.links);
     await renewAll();
   } catch (error) {
-    fault.textContent = error instanceof TypeError ? "The server does not answer. Try again." : error instanceof Error ? error.message : String(error);
+    fault.textContent = error instanceof TypeError ? "The server is not responding. Try again." : error instanceof Error ? error.message : String(error);
     fault.hidden = false;
   } finally {
     submit.disabled = false;
@@ -103,7 +103,7 @@ function showLinks(title, links) {
   dialog.showModal();
 }
 
-/** The links that this server keeps. */
+/** Show the links that this server keeps. */
 async function showKept() {
   try {
     showLinks("Links", await call("GET", `/c/${encodeURIComponent(slug)}/links`));

@@ -8,7 +8,7 @@ import { Passage } from "./passage.js";
 import { anchors } from "./score.js";
 import { context, media, outputText, sourceText } from "./segment.js";
 
-/** @typedef {{text: string, go: () => void}} Gap  something that is still missing, and the way to it */
+/** @typedef {{text: string, go: () => void}} Gap  what is still missing, and how to reach it */
 
 const NEAR = "700px 0px";
 
@@ -29,7 +29,7 @@ class Row {
     this.plain();
   }
 
-  /** The text alone, as long as the row is far away. */
+  /** Show the text alone while the row is far away. */
   plain() {
     const { view } = this;
     fill(this.root,
@@ -38,7 +38,7 @@ class Row {
       h("div", { class: "outputs" }, view.outputs.map((output) => h("div", { class: "cell" }, outputText(view.task, output.texts[this.number])))));
   }
 
-  /** Everything, once the row comes near. */
+  /** Build the whole row once it comes near. */
   build() {
     if (this.built) return;
     this.built = true;
@@ -94,7 +94,7 @@ class Row {
     if (this.rail) this.drawRail();
   }
 
-  /** The scores of a segment on one line, so that they can be compared. */
+  /** Draw the scores of a segment on one line, for comparison. */
   drawRail() {
     const [scale] = this.view.task.scales;
     const dots = this.cells
@@ -139,7 +139,7 @@ export class RatingView {
     for (const row of this.rows) if (row) this.near.observe(row.root);
   }
 
-  /** What a new cell begins with: marks that were there before. @param {any} task @param {string} key */
+  /** The start of a new cell: the marks given in advance. @param {any} task @param {string} key */
   static fresh(task, key) {
     const [code, place] = splitKey(key);
     const output = task.outputs.find((/** @type {any} */ one) => one.code === code);
@@ -155,9 +155,9 @@ export class RatingView {
   }
 
   legend() {
-    const told = this.task.scales.filter((/** @type {any} */ scale) => scale.anchors.length);
-    if (!told.length) return null;
-    return h("div", { class: "legend" }, told.map((/** @type {any} */ scale) => h("p", {},
+    const anchored = this.task.scales.filter((/** @type {any} */ scale) => scale.anchors.length);
+    if (!anchored.length) return null;
+    return h("div", { class: "legend" }, anchored.map((/** @type {any} */ scale) => h("p", {},
       this.task.scales.length > 1 && h("strong", {}, `${scale.name} `),
       anchors(scale).map(([value, text]) => h("span", {}, h("b", {}, String(Math.round(value))), ` ${text}`)))));
   }
@@ -179,7 +179,7 @@ export class RatingView {
     if (passage.setup.side === "target") this.say(t("passage-help", { keys: keys.join(" ") }), true);
   }
 
-  /** From the last line of a text to the same output of the next segment, or back. @param {Passage} passage @param {number} by */
+  /** Go from the last line of a text to the same output of the next segment, or back. @param {Passage} passage @param {number} by */
   beyond(passage, by) {
     const row = this.rowOf(passage.root);
     if (!row) return;
@@ -202,7 +202,7 @@ export class RatingView {
     for (const row of this.rows) if (row && (place === null || row.segment.place === place)) row.refresh(key);
   }
 
-  /** The first text of the screen. */
+  /** Build the first row of the screen. */
   start() {
     this.rows.find((row) => row)?.build();
     this.root.querySelector(".row:not(.context)")?.classList.add("current");
@@ -222,7 +222,7 @@ export class RatingView {
     return found;
   }
 
-  /** What is not there yet. @returns {Gap[]} */
+  /** What is still missing. @returns {Gap[]} */
   missing() {
     /** @type {Gap[]} */
     const found = [];
@@ -243,7 +243,7 @@ export class RatingView {
     if (this.task.protocol === "mqm" && !cell.spans.length && !cell.none) return t("lacks-mark");
     const scale = this.task.scales.find((/** @type {any} */ one) => cell.scores[one.name] === undefined);
     if (!scale) return "";
-    return this.task.scales.length > 1 ? t("lacks-scale", { name: scale.name }) : t("lacks-score");
+    return this.task.scales.length > 1 ? scale.name : t("lacks-score");
   }
 
   /** @param {string} code @param {number} number @param {string} what */
@@ -273,7 +273,7 @@ export class RatingView {
     });
   }
 
-  /** What was answered before, as cells. @param {any} task @param {any[]} answers @param {string[]} codes */
+  /** Cells from earlier answers. @param {any} task @param {any[]} answers @param {string[]} codes */
   static restore(task, answers, codes) {
     /** @type {Record<string, any>} */
     const cells = {};

@@ -1,4 +1,4 @@
-// What the pages of whoever runs the server share: the bar at the top, fields with their faults, refusals.
+// Shared by the pages of the server's owner: the top bar, fields with their faults, refusals.
 
 import { Refused } from "../api.js";
 import { button, fill, h } from "../dom.js";
@@ -6,12 +6,12 @@ import { speak, t } from "../i18n.js";
 
 /** @typedef {import("../dom.js").Child} Child */
 
-/** The page with its bar. @param {...Child} nav */
+/** Draw the page with its top bar. @param {...Child} nav */
 export async function frame(...nav) {
   await speak("en");
   const main = h("main", { id: "main", class: "making", tabindex: "-1" });
   document.body.replaceChildren(
-    h("a", { class: "skip", href: "#main" }, "Skip to the content"),
+    h("a", { class: "skip", href: "#main" }, "Skip to content"),
     h("header", { class: "top" }, h("p", { class: "brand", translate: "no" }, "Assay"), h("nav", { "aria-label": "Pages" }, nav)), main);
   return main;
 }
@@ -19,7 +19,7 @@ export async function frame(...nav) {
 let fields = 0;
 
 /**
- * A field with its label, a hint, and a place for what is wrong with it. `paths` are what refusals call it.
+ * A field with its label, a hint and room for a fault. `paths` are its names in refusals.
  * @param {string} label @param {HTMLElement} input
  * @param {{hint?: Child, paths?: string, beside?: Child}} [more]
  */
@@ -49,7 +49,7 @@ export const tick = (label, checked, act, props = {}) =>
   h("label", { class: "tick" }, h("input", { type: "checkbox", checked, onchange: act, ...props }), h("span", {}, label));
 
 /**
- * Say what is wrong, each fault at its field and the rest in a box; the first gets the focus.
+ * Show faults, each at its field and the rest in a box; the first field gets the focus.
  * @param {Element} root @param {Element} box @param {{path: string, message: string}[]} faults @param {boolean} [go]
  */
 export function tell(root, box, faults, go = true) {

@@ -1,4 +1,4 @@
-// A new campaign: files, what they were taken for, how they are judged, what a budget buys, links.
+// A new campaign: files, columns, protocol, budget, links.
 
 import { Refused, call } from "../api.js";
 import { button, fill, h } from "../dom.js";
@@ -10,8 +10,8 @@ const MOST = 64 * 1024 * 1024;
 const PAUSE = 350;
 /** @type {[string, string][]} */
 const PROTOCOLS = [
-  ["esa", "ESA: mark errors, then score 0-100"], ["da", "Direct assessment: score 0-100"], ["sqm", "SQM: score 0-6"], ["xsts", "XSTS: score 1-5"],
-  ["mqm", "MQM: mark errors with categories"], ["pairwise", "Pairs: which of two is better"], ["ranking", "Ranking: several from best to worst"], ["post-edit", "Post-editing: correct the output"],
+  ["esa", "ESA: mark errors, then score 0–100"], ["da", "Direct assessment: score 0–100"], ["sqm", "SQM: score 0–6"], ["xsts", "XSTS: score 1–5"],
+  ["mqm", "MQM: mark errors by category"], ["pairwise", "Pairwise: choose the better of two"], ["ranking", "Ranking: order several outputs"], ["post-edit", "Post-editing: correct the output"],
 ];
 const RATED = ["esa", "da", "sqm", "xsts", "mqm"];
 const SIDE_BY_SIDE = { pairwise: 2, ranking: 5 };
@@ -31,10 +31,10 @@ const said = nothing();
 const box = h("div", { id: "faults" });
 const list = h("ul", { class: "files" });
 const busy = h("p", { class: "hint", role: "status", id: "busy" });
-const table = h("section", { class: "part", id: "table", "aria-label": "What is in the files" });
+const table = h("section", { class: "part", id: "table", "aria-label": "Columns" });
 const rest = h("div", { id: "rest", hidden: true });
 
-/** Whether the server keeps a place for the files already. */
+/** The upload on the server, created when first needed. */
 async function place() {
   upload ||= (await call("POST", "/api/uploads")).upload;
   return upload;
@@ -42,7 +42,7 @@ async function place() {
 
 /** @param {File} file */
 async function send(file) {
-  if (file.size > MOST) throw new Refused(413, { error: `${file.name} has ${Math.ceil(file.size / 1024 / 1024)} MB, and 64 MB is the most. Leave columns out, or pack it as .zip or .parquet.` });
+  if (file.size > MOST) throw new Refused(413, { error: `${file.name} is ${Math.ceil(file.size / 1024 / 1024)} MB; the limit is 64 MB. Remove columns, or pack it as .zip or .parquet.` });
   const reply = await fetch(`/api/uploads/${await place()}/files/${encodeURIComponent(file.name)}`, {
     method: "PUT", body: file, headers: { "Content-Type": "application/octet-stream", "X-Assay": "1" },
   });
@@ -67,7 +67,7 @@ async function add(files) {
   if (faults.length) tell(main, box, faults);
 }
 
-/** Ask what the files are, with what was said of them. @param {boolean} [anew] */
+/** Ask the server what the files hold, given the corrections so far. @param {boolean} [anew] */
 async function look(anew = false) {
   round += 1;
   const own = round;
@@ -93,7 +93,7 @@ function draw() {
       await call("DELETE", `/api/uploads/${upload}/files/${one.name.split("/").map(encodeURIComponent).join("/")}`);
       await look(true);
     }, { class: "quiet", "aria-label": `Remove ${one.name}` }))));
-  redraw(table, seen.files.length ? [h("h2", {}, "2. What is in them"), ...tableFields(seen, said, systems, look)] : []);
+  redraw(table, seen.files.length ? [h("h2", {}, "2. Columns"), ...tableFields(seen, said, systems, look)] : []);
   const ready = Boolean(seen.summary);
   if (ready && rest.hidden) begin();
   rest.hidden = !ready;
@@ -124,7 +124,7 @@ const amount = number("", { min: 0, step: "any", oninput: plan });
 const unit = choice([], "", { "aria-label": "Unit of the budget", onchange: plan });
 const planned = h("div", { class: "plan", role: "status", "aria-live": "polite" });
 const outOf = field("Systems side by side", beside, { paths: "screen.outputs outputs" });
-const time = field("Seconds that a rating takes", seconds, { paths: "pay.seconds_per_rating seconds_per_rating", hint: "About; 20 to 60 for ESA." });
+const time = field("Seconds per rating", seconds, { paths: "pay.seconds_per_rating seconds_per_rating", hint: "Approximate; 20 to 60 for ESA." });
 const by = h("div");
 
 /** @param {HTMLInputElement} input */
@@ -148,7 +148,7 @@ function adapt() {
   price.closest(".field")?.querySelector("label")?.replaceChildren(RATED.includes(protocol.value) ? "Pay" : "Pay (a judgment counts as a rating)");
 }
 
-/** What goes to the server beside the table. */
+/** What is sent to the server in addition to the table. */
 function wanted() {
   const rated = value(price);
   const spend = value(amount);
@@ -176,12 +176,12 @@ async function replan() {
   const own = plans;
   const count = seen.summary.segments * seen.summary.systems.length;
   if (body.budget === null) {
-    fill(planned, h("p", {}, `Everything is rated: ${count.toLocaleString("en")} outputs. Say what there is to spend to see what it finds.`));
+    fill(planned, h("p", {}, `All ${count.toLocaleString("en")} outputs are rated. Enter a budget to see which differences it can detect.`));
     tell(rest, h("div"), [], false);
     return;
   }
   if (!RATED.includes(body.protocol)) {
-    fill(planned, h("p", {}, "What such answers find is planned with the command line: assay plan judgments, assay plan editors."));
+    fill(planned, h("p", {}, "For this protocol, plan on the command line: assay plan judgments or assay plan editors."));
     return;
   }
   try {
@@ -200,26 +200,26 @@ async function replan() {
   }
 }
 
-/** Fields that the files fill. */
+/** Fill in what the files say. */
 function pairs() {
   const { summary } = seen;
   if (!named.hasAttribute("data-own")) /** @type {HTMLInputElement} */ (named).value = seen.files[0].name.split("/").at(-1).replace(/\.[^.]*$/, "").replaceAll(/[_-]+/g, " ");
   if (summary.languages.length === 2) [from, to].forEach((input, k) => { /** @type {HTMLInputElement} */ (input).value ||= summary.languages[k]; });
-  fill(by, summary.pairs.length > 1 && h("label", { class: "tick" }, h("input", { type: "checkbox", id: "by", checked: true }), h("span", {}, `A campaign for each of the ${summary.pairs.length} language pairs; the budget is that of each`)));
+  fill(by, summary.pairs.length > 1 && h("label", { class: "tick" }, h("input", { type: "checkbox", id: "by", checked: true }), h("span", {}, `One campaign for each of the ${summary.pairs.length} language pairs; the budget applies to each`)));
 }
 
-/** The rest of the form, once the files are understood. */
+/** Draw the rest of the form, once the files are understood. */
 function begin() {
   adapt();
   fill(rest,
-    h("section", { class: "part" }, h("h2", {}, "3. How they are judged"),
-      h("div", { class: "two" }, field("Name of the campaign", named, { paths: "name", hint: "Raters see it." }), field("Protocol", protocol, { paths: "protocol" })),
+    h("section", { class: "part" }, h("h2", {}, "3. Protocol and raters"),
+      h("div", { class: "two" }, field("Name of the campaign", named, { paths: "name", hint: "Visible to raters." }), field("Protocol", protocol, { paths: "protocol" })),
       by,
-      h("div", { class: "four" }, field("Source language", from, { paths: "languages screen.languages screen.languages[0] languages[0]", hint: "As in de, pt-BR." }), field("Target language", to, { paths: "screen.languages[1] languages[1]" }), outOf, field("Raters", raters, { paths: "raters raters.number raters.per_task" })),
-      h("div", { class: "four" }, field("Rated twice, %", overlap, { paths: "overlap raters.overlap", hint: "Shows how far raters differ." }),
-        field("Attention checks, %", checks, { paths: "checks checks.share", hint: "Spoiled copies of outputs." }), field("Shown again, %", repeats, { paths: "repeats checks.repeats", hint: "Does a rater agree with themselves?" }))),
-    h("section", { class: "part" }, h("h2", {}, "4. What it costs, and what it finds"),
-      h("div", { class: "three" }, field("Pay", price, { paths: "pay per_rating per_hour", beside: [currency, per] }), time, field("Budget", amount, { paths: "budget", beside: unit, hint: "Empty: everything is rated." })), planned),
+      h("div", { class: "four" }, field("Source language", from, { paths: "languages screen.languages screen.languages[0] languages[0]", hint: "Such as de or pt-BR." }), field("Target language", to, { paths: "screen.languages[1] languages[1]" }), outOf, field("Raters", raters, { paths: "raters raters.number raters.per_task" })),
+      h("div", { class: "four" }, field("Rated twice, %", overlap, { paths: "overlap raters.overlap", hint: "Measures how much raters differ." }),
+        field("Attention checks, %", checks, { paths: "checks checks.share", hint: "Spoiled copies of outputs." }), field("Shown again, %", repeats, { paths: "repeats checks.repeats", hint: "Measures each rater’s consistency." }))),
+    h("section", { class: "part" }, h("h2", {}, "4. Pay and budget"),
+      h("div", { class: "three" }, field("Pay", price, { paths: "pay per_rating per_hour", beside: [currency, per] }), time, field("Budget", amount, { paths: "budget", beside: unit, hint: "Leave empty to rate everything." })), planned),
     h("div", { class: "steer" }, button("Create the campaign", create, { class: "primary", id: "create" })));
 }
 
@@ -245,7 +245,7 @@ async function create() {
   act.textContent = "Create the campaign";
 }
 
-/** The first step, for whoever may make campaigns. */
+/** Draw the first step. */
 function start() {
   const input = /** @type {HTMLInputElement} */ (h("input", { type: "file", multiple: true, id: "files", accept: ".xlsx,.csv,.tsv,.jsonl,.parquet,.txt,.zip,.gz" }));
   input.addEventListener("change", async () => {
@@ -254,7 +254,7 @@ function start() {
   });
   const drop = h("div", { class: "drop" }, field("Tables or text files", input, {
     paths: "files",
-    hint: "A table with a row for each output (.xlsx, .csv, .tsv, .jsonl, .parquet), or text files with a segment per line: source.txt and one for each system. A .zip of these will do; 64 MB each at most.",
+    hint: "A table with one row per output (.xlsx, .csv, .tsv, .jsonl, .parquet), or text files with one segment per line: source.txt and one file per system. You can also upload a .zip of these; at most 64 MB per file.",
   }));
   drop.addEventListener("dragover", (event) => { event.preventDefault(); drop.classList.add("over"); });
   drop.addEventListener("dragleave", () => drop.classList.remove("over"));
@@ -263,7 +263,7 @@ function start() {
     drop.classList.remove("over");
     add(event.dataTransfer?.files || null);
   });
-  fill(main, h("h1", {}, "New campaign"), h("section", { class: "part" }, h("h2", {}, "1. Outputs to be judged"), drop, list, busy), table, rest, box);
+  fill(main, h("h1", {}, "New campaign"), h("section", { class: "part" }, h("h2", {}, "1. System outputs"), drop, list, busy), table, rest, box);
 }
 
 start();

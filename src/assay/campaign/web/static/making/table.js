@@ -1,4 +1,4 @@
-// What the files were taken for: every guess in a field, to be corrected.
+// How the files were understood: each guess in a field where it can be corrected.
 
 import { fill, h } from "../dom.js";
 import { choice, field, plural, tick } from "./frame.js";
@@ -12,11 +12,11 @@ const ROLES = [
   ["source", "Source text", false], ["reference", "Reference", false], ["doc", "Document", false], ["lp", "Language pair", false],
 ];
 const HINTS = {
-  system: "Which machine or team translated it. Raters never see this.", seg: "The number or name of the segment.",
-  doc: "Segments of one document are shown together, in the order of the file.", lp: "Only where the files have several.",
+  system: "Who or what produced the translation. Raters never see it.", seg: "The number or name of the segment.",
+  doc: "Segments of a document are shown together, in file order.", lp: "Needed only if the files have several.",
 };
 
-/** Nothing said yet. @returns {Said} */
+/** No corrections yet. @returns {Said} */
 export const nothing = () => ({ columns: {}, wide: [], metrics: null, lower_metrics: null, exclude: [], only: {} });
 
 /**
@@ -29,7 +29,7 @@ export function tableFields(seen, said, all, changed) {
   const { table, summary } = seen;
   const parts = [];
   if (table) {
-    parts.push(h("p", {}, `${plural(table.rows, "row")} in ${plural(table.columns.length, "column")}. Look whether every column is what it seems to be; what you choose here wins.`));
+    parts.push(h("p", {}, `${plural(table.rows, "row")} in ${plural(table.columns.length, "column")}. Check that each column was recognised correctly, and change it here if not.`));
     parts.push(h("div", { class: "roles" }, ROLES.map(([role, label, needed]) => roleField(seen, said, role, label, needed, changed))));
     if (isWide(seen, said)) parts.push(wideFields(seen, said, changed));
     parts.push(onlyFields(seen, said, changed));
@@ -49,7 +49,7 @@ function roleField(seen, said, role, label, needed, changed) {
   const now = role === "system" && isWide(seen, said) ? WIDE : said.columns[role] ?? table.roles[role] ?? "";
   /** @type {[string, string][]} */
   const options = [["", needed ? "– choose a column –" : "– none –"], ...table.columns.map((/** @type {string} */ name) => [name, name])];
-  if (role === "system") options.push([WIDE, "each system has a column of its own"]);
+  if (role === "system") options.push([WIDE, "one column per system"]);
   const select = choice(options, now, {
     id: `role-${role}`,
     onchange: () => {
@@ -64,14 +64,14 @@ function roleField(seen, said, role, label, needed, changed) {
   return field(label, select, { paths: `columns.${role} ${role}`, beside: example, hint });
 }
 
-/** The columns that are outputs of a system each. @param {any} seen @param {Said} said @param {() => void} changed */
+/** The columns that each hold one system's outputs. @param {any} seen @param {Said} said @param {() => void} changed */
 function wideFields(seen, said, changed) {
   const { table } = seen;
   const taken = new Set([...Object.entries(said.columns).filter(([role]) => role !== "system" && role !== "target").map(([, name]) => name),
     ...Object.entries(table.roles).filter(([role]) => role !== "system" && role !== "target").map(([, name]) => name), ...table.numbers]);
   const chosen = said.wide.length ? said.wide : table.wide;
   const able = table.columns.filter((/** @type {string} */ name) => !taken.has(name));
-  return h("fieldset", { class: "ticks" }, h("legend", {}, "Columns of systems (two at least)"), able.map((/** @type {string} */ name) => tick(name, chosen.includes(name), (event) => {
+  return h("fieldset", { class: "ticks" }, h("legend", {}, "Columns with systems’ outputs (at least two)"), able.map((/** @type {string} */ name) => tick(name, chosen.includes(name), (event) => {
     const on = /** @type {HTMLInputElement} */ (event.target).checked;
     said.wide = able.filter((/** @type {string} */ one) => (one === name ? on : chosen.includes(one)));
     said.columns.system = WIDE;
@@ -79,7 +79,7 @@ function wideFields(seen, said, changed) {
   })));
 }
 
-/** Questions about which rows count. @param {any} seen @param {Said} said @param {() => void} changed */
+/** Asks which rows to use. @param {any} seen @param {Said} said @param {() => void} changed */
 function onlyFields(seen, said, changed) {
   const question = seen.questions.find((/** @type {any} */ one) => one.path === "only");
   if (!question && !Object.keys(said.only).length) return null;
@@ -103,12 +103,12 @@ function metricFields(seen, said, changed) {
       const on = /** @type {HTMLInputElement} */ (event.target).checked;
       said.metrics = table.numbers.filter((/** @type {string} */ one) => (one === name ? on : chosen.includes(one)));
       changed();
-    })), h("p", { class: "hint" }, "They make estimates more precise. Counts, numbers of rows and earlier ratings are none."));
+    })), h("p", { class: "hint" }, "Metrics make estimates more precise. Do not tick counts, row numbers or earlier ratings."));
 }
 
 /** @param {string[]} all @param {Said} said @param {() => void} changed */
 function systemFields(all, said, changed) {
-  return h("fieldset", { class: "ticks systems" }, h("legend", {}, `${plural(all.length, "system")}: leave out what is not to be rated`), all.map((name) => tick(name, !said.exclude.includes(name), (event) => {
+  return h("fieldset", { class: "ticks systems" }, h("legend", {}, `${plural(all.length, "system")}: untick those that should not be rated`), all.map((name) => tick(name, !said.exclude.includes(name), (event) => {
     const on = /** @type {HTMLInputElement} */ (event.target).checked;
     said.exclude = on ? said.exclude.filter((one) => one !== name) : [...said.exclude, name];
     changed();
@@ -128,7 +128,7 @@ function holds(summary) {
 const firstOutput = (summary) => h("dl", { class: "first" }, Object.entries(summary.first).map(([name, text]) => h("div", {},
   h("dt", {}, name === "source" ? "First source" : "First output"), h("dd", { dir: "auto" }, String(text)))));
 
-/** Redraw without losing the place of the keyboard. @param {HTMLElement} place @param {import("../dom.js").Child[]} parts */
+/** Redraw without losing the keyboard focus. @param {HTMLElement} place @param {import("../dom.js").Child[]} parts */
 export function redraw(place, parts) {
   const held = place.contains(document.activeElement) ? document.activeElement : null;
   const boxes = [...place.querySelectorAll("input, select")];
