@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import polars as pl
@@ -19,15 +20,15 @@ from assay.papers.koehn2012.campaigns import (
     FILE,
     SIZES,
     VARIANTS,
-    CampaignRecord,
-    CampaignWork,
-    do_work,
+    judge_ranges,
     rank_systems,
     read_campaigns,
-    real_work,
+    real_tasks,
+    simulate_errors,
+    simulate_ranges,
+    simulate_variant,
     uniform_distance,
 )
-from assay.papers.koehn2012.campaigns import _judged as judged
 from assay.papers.koehn2012.ours import (
     error_numbers,
     needs,
@@ -40,6 +41,7 @@ from assay.stats.random import as_rng
 from assay.views.papers import draw_reproduction
 
 Run = Callable[..., Ran]
+Step = tuple[tuple[Any, ...], Any]
 start = partial(start_paper, "koehn2012")
 
 
@@ -73,12 +75,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 @pytest.fixture(scope="module")
-def records(folder: Path) -> list[CampaignRecord]:
+def records(folder: Path) -> list[Step]:
     return list(start(folder, draws=2, rng=1).run())
 
 
 @pytest.fixture(scope="module")
-def result(folder: Path, records: list[CampaignRecord]) -> Reproduction:
+def result(folder: Path, records: list[Step]) -> Reproduction:
     return start(folder, draws=2, rng=1, figures=True).finish(records)
 
 
@@ -114,11 +116,11 @@ def test_blanks_count_as_best_or_are_dropped(tmp_path: Path) -> None:
 
 def test_ranges_judged_by_hand() -> None:
     """Three systems, best first: the second and third exchanged in two clusters."""
-    size, missed, clusters, torn = judged(np.array([1, 3, 2]), np.array([1, 3, 2]))
+    size, missed, clusters, torn = judge_ranges(np.array([1, 3, 2]), np.array([1, 3, 2]))
     assert (size, clusters) == (1, 3)
     assert missed == pytest.approx(200 / 3)
     assert torn == pytest.approx(200 / 3)
-    assert judged(np.array([1, 1, 1]), np.array([3, 3, 3])).tolist() == [3, 0, 1, 0]
+    assert judge_ranges(np.array([1, 1, 1]), np.array([3, 3, 3])).tolist() == [3, 0, 1, 0]
 
 
 def test_distance_from_uniform_is_that_of_scipy() -> None:
@@ -177,9 +179,9 @@ def test_figures(result: Reproduction) -> None:
     assert sorted(drawn) == [f"koehn2012_figure{k}" for k in (1, 2, 3)]
 
 
-def test_a_pair_that_is_missing_has_no_data(records: list[CampaignRecord], folder: Path) -> None:
+def test_a_pair_that_is_missing_has_no_data(records: list[Step], folder: Path) -> None:
     work = start(folder, draws=2, rng=1)
-    found = work.finish([record for record in records if record.work.pair != "en-cs"])
+    found = work.finish([step for step in records if step[0] != ("pair", "en-cs")])
     missing = [cell for cell in found.tables if cell.outcome == "no data"]
     assert {cell.table for cell in missing} == {"Table 2", "Figure 2"}
     assert {cell.reason for cell in missing if cell.table == "Table 2"} == {
@@ -189,8 +191,7 @@ def test_a_pair_that_is_missing_has_no_data(records: list[CampaignRecord], folde
 
 
 def test_the_same_seed_gives_the_same_record() -> None:
-    work = CampaignWork("beyond", 3, judgments=1000)
-    one, other = (do_work(work, as_rng(4)).values for _ in range(2))
+    one, other = (simulate_variant(3, VARIANTS[0], 1000, as_rng(4)) for _ in range(2))
     for name, values in one.items():
         assert values.tolist() == other[name].tolist()
 
@@ -219,10 +220,8 @@ def test_refusals(tmp_path: Path) -> None:
 
 def test_other_systems_are_not_compared(tmp_path: Path) -> None:
     screens(6, 300, 8.0, "en-cs", 3).write_parquet(tmp_path / FILE)
-    campaign = read_campaigns(tmp_path)["en-cs"]
-    found = do_work(CampaignWork("pair", campaign=campaign), as_rng(1)).real
-    assert found is not None
-    ours = ranking_numbers({"en-cs": found})
+    (task,) = real_tasks(read_campaigns(tmp_path))
+    ours = ranking_numbers({"en-cs": task.do(as_rng(1))})
     assert len(ours) == 3 * 13 + 2
     assert all("the paper's 13 systems" in number.needs for number in ours.values())
 
@@ -246,7 +245,7 @@ def test_ranges_are_the_papers_bootstrap_and_nothing_else(tmp_path: Path) -> Non
         ranks.append([1 + sum(other > own + 1e-9 for other in score) for own in score])
     found = {item.system: item for item in rank_systems(table, as_rng(1)).systems}
     for name, had in zip(systems, np.array(ranks).T, strict=True):
-        low, high = found[name].low_rank, found[name].high_rank
+        low, high = found[name].first, found[name].last
         assert np.mean((low <= had) & (had <= high)) >= 0.95
         for first in range(1, len(systems) + 1):  # and no shorter range does
             assert np.mean((first <= had) & (had < first + high - low)) < 0.95
@@ -269,9 +268,9 @@ def test_simulated_tables_match_the_paper() -> None:
     """24 campaigns resampled: sizes vary by .12, clusters by .25; 1000 for the rest."""
     rngs = as_rng(13).spawn(3)
     pool = {
-        ("ranges", 10.0): do_work(CampaignWork("ranges", 24), rngs[0]).values,
-        ("errors", 10.0): do_work(CampaignWork("errors", 1000, exact=2), rngs[1]).values,
-        ("errors", 20.0): do_work(CampaignWork("errors", 1000, 20.0, exact=2), rngs[2]).values,
+        ("ranges",): simulate_ranges(24, rngs[0]),
+        ("errors", 10.0): simulate_errors(1000, 10.0, 2, rngs[1]),
+        ("errors", 20.0): simulate_errors(1000, 20.0, 2, rngs[2]),
     }
     printed = {item.number: item.value for item in read_printed("koehn2012")}
     for number, ours in range_numbers(pool).items():
@@ -282,7 +281,7 @@ def test_simulated_tables_match_the_paper() -> None:
         elif number.endswith(" clusters"):
             assert abs(ours.value - printed[number]) < 0.75, number
     for k, size in enumerate(SIZES):
-        literal = pool["ranges", 10.0]["literal"][:, k, 0].mean()
+        literal = pool["ranges",]["literal"][:, k, 0].mean()
         assert literal < printed[f"bootstrap {size} size"] - 0.15
     for number, ours in error_numbers(pool).items():
         if number in printed and not number.startswith("lopez"):
@@ -293,8 +292,7 @@ def test_simulated_tables_match_the_paper() -> None:
 @pytest.mark.parametrize("judgments", [10_000, 30_000])
 def test_sets_of_five_say_less_than_sets_of_two(judgments: int) -> None:
     one, two = (
-        do_work(CampaignWork("beyond", 120, variant=variant, judgments=judgments), as_rng(13))
-        .values["expected-win error %"].mean()
+        simulate_variant(120, variant, judgments, as_rng(13))["expected-win error %"].mean()
         for variant in VARIANTS[:2]
     )  # fmt: skip
     assert one > 1.15 * two  # ten judgments of a set of 5 say less than ten sets of 2
@@ -304,11 +302,8 @@ def test_sets_of_five_say_less_than_sets_of_two(judgments: int) -> None:
 def test_real_data(shared_data: Path) -> None:
     data = read_campaigns(shared_data)
     assert len(data) == 8
-    work = [item for item in real_work(data) if item.pair in ("en-cs", "fr-en")]
-    rngs = as_rng(13).spawn(8)
-    rngs = [rng for rng, lp in zip(rngs, data, strict=True) if lp in ("en-cs", "fr-en")]
-    records = [do_work(item, rng) for item, rng in zip(work, rngs, strict=True)]
-    real = {record.work.pair: record.real for record in records if record.real is not None}
+    tasks = zip(real_tasks(data), as_rng(13).spawn(8), strict=True)
+    real = {task.key[1]: task.do(rng) for task, rng in tasks if task.key[1] in ("en-cs", "fr-en")}
     ours = ranking_numbers(real) | sigma_numbers(real)
     found = compare("koehn2012", ours, notes=(), request=start(shared_data, draws=2).request)
     for table in ("Table 2", "Table 3"):

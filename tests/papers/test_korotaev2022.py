@@ -24,9 +24,8 @@ from assay.papers.korotaev2022.editing import (
     DOCUMENTS,
     ENGINES,
     SEGMENTS,
-    EditingWork,
-    do_work,
     read_folder,
+    simulate_chance,
 )
 from assay.papers.reproduce import start_paper
 from assay.stats.random import as_rng
@@ -208,7 +207,7 @@ def test_the_same_on_any_number_of_workers(folder: Path, tmp_path: Path) -> None
         for work in (start(tmp_path, draws=12, rng=7, workers=k) for k in (1, 2))
     )
     assert one == two
-    values = do_work(EditingWork("chance", 2), as_rng(3)).values
+    values = simulate_chance(2, as_rng(3))
     assert all(set(found.tolist()) <= {0.0, 1.0} for found in values.values())
 
 

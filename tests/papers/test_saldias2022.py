@@ -23,7 +23,6 @@ from assay.papers.reproduce import start_paper
 from assay.papers.saldias2022.draws import (
     OTHER_MEANS,
     UNEVEN,
-    MeanWork,
     RaterRun,
     known_systems,
     try_means,
@@ -338,10 +337,10 @@ def test_other_means_by_hand(folder: Path) -> None:
     data = read_folder(folder)
     known = known_systems("EnDe", data.development["EnDe"].raters)[0]
     for method in UNEVEN:
-        whole = try_means(MeanWork(known, method, (1.0,), 2), np.random.default_rng(1))
-        assert [record.error for record in whole.records] == pytest.approx([0, 0])
-    few = try_means(MeanWork(known, "docs-incr-human", (0.02,), 50), np.random.default_rng(1))
-    plain, letter = few.records
+        _, whole = try_means(known, method, (1.0,), 2, np.random.default_rng(1))
+        assert [record.error for _, record in whole] == pytest.approx([0, 0])
+    _, few = try_means(known, "docs-incr-human", (0.02,), 50, np.random.default_rng(1))
+    plain, letter = (record for _, record in few)
     assert (plain.method, letter.method) == tuple(f"docs-incr-human, {n}" for n in OTHER_MEANS)
     assert letter.bias < -0.5 * known.x.mean() < plain.bias  # two or three of twelve documents
 

@@ -1,29 +1,30 @@
-"""A paper's printed numbers beside ours: joined, marked, counted.
+"""Join a paper's printed numbers with ours, mark each one and count the outcomes.
 
-``<paper>/printed.csv`` has every printed number as data, a row per place where it stands:
+``<paper>/printed.csv`` holds the printed numbers, one row per table cell:
 
-- ``table``, ``row``, ``column``, ``value``, and for counts ``of`` how many;
-- ``number``, the quantity: rows that share it print one number more than once, and it counts once;
-- ``per``: the number it is divided by before it is compared (an error by the baseline's);
-- ``rival``: the number, or the constant, that it must be told from: for a gain the method that does
-  nothing. Where chance alone could take the one for the other, nothing can be told;
-- ``mark``: ``grid`` where the paper searched a grid, so that ours must lie between the neighbours;
-- ``needs``: the file that it is computed from.
+- ``table``, ``row``, ``column``, ``value``; for counts also ``of``, the total;
+- ``number`` names the quantity: rows with the same name print one number twice, and it counts once;
+- ``per`` names the number to divide by before comparing (an error by the baseline's error);
+- ``rival`` is the number or constant that ours must be distinguishable from; for a gain it is the
+  method that does nothing. If chance could explain either, the outcome is ``cannot tell``;
+- ``mark`` is ``grid`` if the paper searched a grid: ours must then lie between the grid's
+  neighbours of the printed number;
+- ``needs`` names the file from which the number is computed.
 
-``<paper>/ours.py`` computes ours. The mark is the printed rounding and two Monte-Carlo errors of
-the difference, nothing else: within it a number is equal, beyond it different.
+``<paper>/ours.py`` computes our numbers. Two numbers are equal if they differ by at most half a
+printed unit plus two Monte-Carlo errors of the difference; otherwise they are different.
 """
 
 from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from functools import cache
 from importlib.resources import files
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -34,13 +35,13 @@ from assay.results import Note, Result, signature
 
 Outcome = Literal["equal", "different", "cannot tell", "no data", "beside"]
 OUTCOMES: tuple[Outcome, ...] = ("equal", "different", "cannot tell", "no data")
-"""What becomes of a printed number; ``beside`` is what the paper does not print."""
+"""The outcomes of a printed number; ``beside`` marks a cell that the paper does not print."""
 MAX_ERRORS_APART = 2.0
-"""Monte-Carlo errors of the difference within which two numbers are equal."""
+"""Numbers this many Monte-Carlo errors of their difference apart still count as equal."""
 
 
 class PrintedNumber(NamedTuple):
-    """A row of ``printed.csv``; ``unit`` is the last place printed, ``digits`` its decimals."""
+    """A row of ``printed.csv``: ``digits`` decimals are printed, the last one worth ``unit``."""
 
     table: str
     row: str
@@ -57,13 +58,13 @@ class PrintedNumber(NamedTuple):
 
 
 class OurNumber(NamedTuple):
-    """What was computed for a printed number.
+    """Our value of a printed number.
 
-    ``error`` is its Monte-Carlo error, None where nothing is drawn at random and NaN where too
-    little was; ``paper_error`` what the paper's own draws leave open. ``per`` replaces our number
-    of the same name as the divisor. ``needs`` names what is missing: the value, if there is one,
-    is then of part of the data. ``reason`` says why it may differ, ``unclear`` why it cannot be
-    compared.
+    ``error`` is its Monte-Carlo error: None if nothing is random, NaN after too few draws.
+    ``paper_error`` is the error that the paper's own draws leave. ``per`` is a divisor that
+    replaces our number of the name in ``printed.csv``. ``needs`` names missing data (a value, if
+    any, then comes from part of the data). ``reason`` says why the value may differ from the
+    paper's, ``unclear`` why the two cannot be compared.
     """
 
     value: float | None = None
@@ -79,11 +80,11 @@ class OurNumber(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class PrintedCell:
-    """One place of a table: the paper's number, ours, and what comes of the comparison.
+    """One cell of a table: the paper's number, ours and the outcome.
 
-    ``matches`` is True where they are equal, False where they are different, else None. ``number``
-    is the printed number that is counted; it is empty where the cell is ours alone or stands beside
-    a printed number: another reading, or a quantity that follows from several.
+    ``matches`` is True if they are equal, False if they are different, otherwise None. ``number``
+    names the printed number that is counted. It is empty for cells that are not counted: ours
+    alone, another reading of the paper, or a quantity derived from several printed numbers.
     """
 
     table: str
@@ -107,13 +108,13 @@ class PrintedCell:
             object.__setattr__(self, "error", None)
 
 
-beside = PrintedCell
+extra = PrintedCell
 """A cell that is not counted: ours alone, another reading, or derived from printed numbers."""
 
 
 @dataclass(frozen=True, slots=True)
 class TableOutcomes:
-    """How many printed numbers of a table have each outcome; each counts where it stands first."""
+    """A table's printed numbers by outcome; a number counts in the table that prints it first."""
 
     table: str
     equal: int
@@ -124,7 +125,7 @@ class TableOutcomes:
 
 @dataclass(frozen=True, slots=True)
 class ScatterPanel:
-    """Points of a drawn figure with their best line, where a figure is wanted."""
+    """One panel of a scatter plot: points, the fitted line and the mean distance from it."""
 
     title: str
     metric: str
@@ -137,7 +138,7 @@ class ScatterPanel:
 
 @dataclass(frozen=True, slots=True)
 class Reproduction(Result, kind="reproduction", listing="tables"):
-    """Every printed number of a paper beside ours, what became of it, and what is beyond them."""
+    """Every printed number of a paper with ours and its outcome, then the cells not counted."""
 
     paper: str
     draws: int
@@ -159,7 +160,7 @@ class Reproduction(Result, kind="reproduction", listing="tables"):
 
 
 class PaperRequest(NamedTuple):
-    """What is asked of a paper: on which data, with how many draws, by whom."""
+    """The options of one reproduction: data, draws, seed, workers, and whether to draw figures."""
 
     folder: Path
     draws: int
@@ -169,34 +170,59 @@ class PaperRequest(NamedTuple):
     figures: bool
 
 
+class Task(NamedTuple):
+    """One independent piece of work: a function of a generator, and the key of its outcome."""
+
+    key: tuple[Any, ...]
+    do: Callable[[np.random.Generator], Any]
+
+
+def do_task(task: Task, rng: np.random.Generator) -> tuple[tuple[Any, ...], Any]:
+    """Do one task; it pickles, so that tasks can run in other processes."""
+    return task.key, task.do(rng)
+
+
 @dataclass(frozen=True, eq=False)
 class PaperWork:
-    """What is simulated and computed for a paper's tables: ``finish(run())`` makes them."""
+    """The data and the runs behind a paper's tables: ``finish(run())`` computes the tables."""
 
     data: Any
     runs: tuple[Any, ...]
     request: PaperRequest
-    do: ClassVar[Any]
-    """The function that does one of the runs; the same whoever calls it."""
 
     @property
     def steps(self) -> int:
-        """How many records :meth:`run` yields."""
+        """The number of steps that :meth:`run` yields."""
         return len(self.runs)
 
     def run(self) -> Iterator[Any]:
-        """The records one by one, so that long work can be watched."""
+        """Yield the steps one by one, so that a caller can show progress."""
         request = self.request
-        return run(type(self).do, self.runs, rng=request.rng, workers=request.workers)
+        return run(do_task, self.runs, rng=request.rng, workers=request.workers)
 
     def finish(self, steps: Iterable[Any]) -> Reproduction:
-        """The tables from what :meth:`run` yielded."""
+        """Make the tables from the steps that :meth:`run` yielded."""
         raise NotImplementedError
+
+
+Values = Mapping[str, np.ndarray]
+"""What simulated campaigns measured, by name; the first axis is the campaign."""
+
+
+def pool_values(steps: Iterable[tuple[tuple[Any, ...], Values]]) -> dict[Any, Values]:
+    """Join the values of all tasks with the same key."""
+    parts: dict[Any, list[Values]] = {}
+    for key, values in steps:
+        parts.setdefault(key, []).append(values)
+    return {
+        key: {name: np.concatenate([part[name] for part in same]) for name in same[0]}
+        for key, same in parts.items()
+    }
 
 
 @cache
 def read_printed(paper: str) -> tuple[PrintedNumber, ...]:
-    """The printed numbers of a paper, in its order.
+    """The printed numbers of a paper, in the order of its tables.
 
     >>> read_printed("koehn2012")[0].value
     8.1
@@ -207,12 +233,12 @@ def read_printed(paper: str) -> tuple[PrintedNumber, ...]:
 
 
 def printed_values(paper: str) -> dict[str, float]:
-    """The printed numbers of a paper by their names."""
+    """The printed numbers of a paper by name."""
     return {item.number: item.value for item in read_printed(paper)}
 
 
 def mean_error(values: np.ndarray) -> tuple[float, float]:
-    """Mean over runs and its Monte-Carlo error, which a single run does not tell."""
+    """The mean over runs and its Monte-Carlo error (NaN for a single run)."""
     error = float(values.std(ddof=1) / np.sqrt(len(values))) if len(values) > 1 else math.nan
     return float(values.mean()), error
 
@@ -228,15 +254,15 @@ def _printed(row: dict[str, str]) -> PrintedNumber:
 def compare(
     paper: str,
     ours: Mapping[str, OurNumber],
-    beside: Iterable[PrintedCell] = (),
+    extras: Iterable[PrintedCell] = (),
     *,
     notes: Sequence[Note],
     request: PaperRequest,
     panels: Sequence[ScatterPanel] = (),
 ) -> Reproduction:
-    """Join the printed numbers of a paper and ours by ``number``; then what stands beside them.
+    """Join a paper's printed numbers with ours by ``number`` and append the ``extras``.
 
-    A number that is not in ``ours`` has no data.
+    A number that is missing from ``ours`` has no data.
     """
     printed = read_printed(paper)
     by_number = {item.number: item for item in reversed(printed)}  # where it stands first
@@ -251,7 +277,7 @@ def compare(
             reason=reason, note=own.note, number=item.number, paper_of=item.of, ours_of=own.of,
             digits=item.digits,
         ))  # fmt: skip
-    cells += beside
+    cells += extras
     tables = list(dict.fromkeys(cell.table for cell in cells))  # in the order they first come
     found: dict[str, list[Outcome]] = {}
     for item in by_number.values():
@@ -272,7 +298,7 @@ def compare(
 def _marked(
     item: PrintedNumber, printed: Mapping[str, PrintedNumber], ours: Mapping[str, OurNumber]
 ) -> tuple[Outcome, str]:
-    """The outcome of one printed number, with its reason."""
+    """The outcome of one printed number and its reason."""
     own = ours.get(item.number, OurNumber())
     if own.value is None or own.needs:
         return "no data", f"needs {own.needs or item.needs}"
@@ -296,7 +322,7 @@ def _marked(
 def _difference(
     item: PrintedNumber, own: OurNumber, per: PrintedNumber | None, divisor: OurNumber
 ) -> tuple[float, float]:
-    """Ours less the paper's, both per their divisors, and how large chance and rounding make it."""
+    """Our ratio minus the paper's, and the largest gap that chance and rounding explain."""
     assert own.value is not None
     assert divisor.value is not None
     rounding, below = item.unit / 2, 1.0
@@ -312,12 +338,12 @@ def _difference(
 
 
 def _ratio_error(value: float, error: float, below: float, below_error: float) -> float:
-    """The error of a quotient by its first-order expansion."""
+    """The standard error of value / below, to first order."""
     return math.hypot(error / below, value * below_error / below**2)
 
 
 def _rival(item: PrintedNumber, printed: Mapping[str, PrintedNumber]) -> float:
-    """How far the number that it must be told from is; infinite where there is none."""
+    """The distance to the rival, infinite without one."""
     if not item.rival:
         return math.inf
     below = printed[item.per].value if item.per else 1.0
@@ -328,9 +354,9 @@ def _rival(item: PrintedNumber, printed: Mapping[str, PrintedNumber]) -> float:
 def _on_grid(
     item: PrintedNumber, own: OurNumber, printed: Iterable[PrintedNumber]
 ) -> tuple[Outcome, str]:
-    """Ours must lie between the neighbours of the printed number on the paper's own grid.
+    """Equal if ours lies between the grid's neighbours of the printed number.
 
-    Beyond its last number the grid goes on in the same ratio.
+    The grid is that of all printed numbers marked so, continued beyond the last in the same ratio.
     """
     assert own.value is not None
     grid = sorted({other.value for other in printed if other.mark == "grid"})
@@ -345,19 +371,24 @@ def _on_grid(
 
 
 def no_data_note(paper: str) -> Note:
-    """What is said of a folder in which there is nothing of a paper's data."""
+    """The note on a folder without any of a paper's files."""
     return Note("no-data", f"the folder has none of the files of {paper}: nothing was computed")
 
 
 def read_parquet(path: Path, needed: Sequence[str]) -> pl.DataFrame:
-    """A Parquet file with the columns that it must have."""
+    """Read a Parquet file; refuse it unless it has the columns ``needed``."""
     try:
         frame = pl.read_parquet(path)
     except (pl.exceptions.PolarsError, OSError) as error:
         reason = str(error).splitlines()[0]
         raise InputError(f"{path}: is not a Parquet file ({reason}); fetch it again") from None
-    missing = [name for name in needed if name not in frame.columns]
-    if missing:
-        problems = [Problem("the column is missing", column=name) for name in missing]
-        raise TableError(str(path), problems)
+    need_table(path, [name for name in needed if name not in frame.columns])
     return frame
+
+
+def need_table(path: Path, missing: Iterable[str], *faults: str) -> None:
+    """Refuse a file with missing columns or other faults, naming all of them."""
+    problems = [Problem("the column is missing", column=name) for name in missing]
+    problems += [Problem(fault) for fault in faults]
+    if problems:
+        raise TableError(str(path), problems)

@@ -1,4 +1,4 @@
-"""The papers by name, and what all of them can do."""
+"""Reproduce a paper by its name."""
 
 from __future__ import annotations
 
@@ -22,10 +22,9 @@ def start_paper(
     workers: Workers = 1,
     figures: bool = False,
 ) -> PaperWork:
-    """The work behind a paper's tables, read and listed: ``work.finish(work.run())`` does it.
+    """Read a paper's data and list its work; ``work.finish(work.run())`` then does it.
 
-    Without ``draws``, as many as the paper's module says; ``figures`` adds what the paper's figures
-    are drawn from.
+    ``draws`` is by default that of the paper's module. ``figures`` adds the data of the figures.
     """
     need_known("paper", paper, PAPERS)
     module = import_module(f"assay.papers.{paper}.ours")
@@ -44,10 +43,10 @@ def start_paper(
 def reproduce(
     paper: str, folder: str | Path, *, draws: int | None = None, rng: Rng = 13, workers: Workers = 1
 ) -> Reproduction:
-    """Reproduce a paper's printed numbers on the data in a folder.
+    """Reproduce a paper's printed numbers from the data in a folder.
 
-    A number whose data is not in the folder has the outcome ``no data`` and names the file that it
-    needs; an empty folder gives nothing else.
+    A number whose data is not in the folder has the outcome ``no data`` and names the missing file.
+    Nothing is claimed that was not computed from the folder.
 
     >>> import assay, tempfile
     >>> assay.reproduce("koehn2012", tempfile.mkdtemp(), draws=2).counts

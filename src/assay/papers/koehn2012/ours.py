@@ -1,11 +1,12 @@
-"""Ours for koehn2012: ranges and clusters, rankings of WMT12, how many judgments are needed.
+"""Compute the numbers of koehn2012: rank ranges, the rankings of WMT12, judgments needed.
 
-Its readings are listed in :data:`READINGS`, and the result repeats them.
+:data:`READINGS` lists how we read the paper where it leaves room; the result repeats them.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 import numpy as np
 
@@ -15,10 +16,12 @@ from assay.papers.compare import (
     PaperWork,
     PrintedCell,
     Reproduction,
-    beside,
+    Values,
     compare,
+    extra,
     mean_error,
     no_data_note,
+    pool_values,
     printed_values,
     read_printed,
 )
@@ -29,41 +32,40 @@ from assay.papers.koehn2012.campaigns import (
     SIZES,
     SYSTEMS,
     VARIANTS,
-    CampaignRecord,
     RealCampaign,
-    do_work,
     read_campaigns,
-    real_work,
-    simulated_work,
+    real_tasks,
+    simulated_tasks,
     uniform_distance,
 )
 from assay.results import Note
 
 DRAWS, LEAST = 200, 2
 PAPER_RUNS = {"Table 1": 400, "Figure 3": 10_000}
-"""Campaigns behind the paper's numbers, which vary by that."""
+"""The number of campaigns that the paper simulated."""
 WHAT = {"size": 0.0, "violations %": 100 / SYSTEMS, "clusters": 1.0,
         "cluster violations %": 200 / SYSTEMS}  # fmt: skip
-"""The columns of Table 1, and by how much one more event changes a campaign's: an error of a mean
-is no smaller than what that would change, also where no campaign has seen one."""
+"""The columns of Table 1, and by how much one more event changes a campaign's value. The error of a
+mean is at least what one such event would change, even if no campaign had any."""
 RANKED = {"en-cs": "Table 2", "fr-en": "Table 3"}
 METHODS = ("expected-win", "bojar", "lopez", "lopez, pairs counted")
 
 READINGS = (
-    Note("reading-sigma", "reading: what is printed as the variance sigma^2 is the standard"
-         " deviation (table 'readings' has the variance beside it)"),
-    Note("reading-sign-test", "reading: the sign test is one-sided at .05 (table 'readings' has the"
-         " two-sided beside it); the size of a range is last - first + 1"),
-    Note("reading-equations", "reading: loss(j, k) is the count win(k, j); equation 3 adds up what"
-         " contradicts an order; equations 4 and 5 divide by n - 1 and n (n - 1) / 2"),
+    Note("reading-sigma", "reading: the number printed as the variance sigma^2 is the standard"
+         " deviation (table 'readings' shows it as a variance)"),
+    Note("reading-sign-test", "reading: the sign test is one-sided at .05 (table 'readings' shows"
+         " the two-sided test); the size of a range is last - first + 1"),
+    Note("reading-equations", "reading: loss(j, k) is the count win(k, j); equation 3 sums the"
+         " judgments that contradict an order; equations 4 and 5 divide by n - 1 and"
+         " n (n - 1) / 2"),
     Note("reading-bootstrap", "reading: the bootstrap of Table 1 resamples whole sets and takes the"
-         " shortest range with 95 %; single judgments cut at both ends, as written, are in"
-         " 'Table 1, literal'"),
+         " shortest range with 95 %; 'Table 1, literal' resamples single judgments and cuts both"
+         " tails, as written"),
     Note("reading-blanks", "reading: blank ranks count as best (table 'readings': dropped)"),
-    Note("reading-figure-3", "reading: Figure 3 is simulated with sigma 20 in place of the 10 that"
-         " is printed; why it should be is not known, and 'Figure 3, sigma 10' is beside it"),
-    Note("reading-grid", "reading: Table 4 comes from a search on a grid, so ours must lie between"
-         " the neighbours of the printed number among all numbers of the table"),
+    Note("reading-figure-3", "reading: Figure 3 is simulated with sigma 20 instead of the printed"
+         " 10, for an unknown reason; 'Figure 3, sigma 10' has the printed value"),
+    Note("reading-grid", "reading: Table 4 comes from a search on a grid, so our number must lie"
+         " between the neighbours of the printed one among all numbers of the table"),
 )  # fmt: skip
 REASONS = {
     "en-cs 13 first": "the last system, alone in its cluster, can only have rank 13",
@@ -76,54 +78,43 @@ REASONS = {
     "pairwise": "the paper's sign test may be another than ours",
     "bootstrap": "the paper's bootstrap may be another than ours",
 }
-"""Why a number differs, where it does: by number, or by its first word."""
+"""Why a number differs from the paper's, by its name or the first word of its name."""
 END_MOVES = "bootstrap: other resamples move the end of a range by a rank"
-Pool = Mapping[tuple[object, ...], Mapping[str, np.ndarray]]
-"""Values of all simulated campaigns, by the work that made them."""
+Pool = Mapping[tuple[object, ...], Values]
+"""The values of all simulated campaigns by the key of their task."""
 Numbers = dict[str, OurNumber]
 
 
 class Koehn2012(PaperWork):
     """The simulated and real campaigns behind the tables."""
 
-    do = staticmethod(do_work)
-
-    def finish(self, steps: Iterable[CampaignRecord]) -> Reproduction:
-        """The tables from what :meth:`run` yielded."""
-        parts: dict[tuple[object, ...], list[dict[str, np.ndarray]]] = {}
-        real: dict[str, RealCampaign] = {}
-        for record in steps:
-            if record.real is not None:
-                real[record.work.pair] = record.real
-            else:
-                parts.setdefault(record.work.key, []).append(record.values)
-        pool = {
-            key: {name: np.concatenate([part[name] for part in values]) for name in values[0]}
-            for key, values in parts.items()
-        }
-        if not pool:
+    def finish(self, steps: Iterable[Any]) -> Reproduction:
+        """Make the tables from the steps that :meth:`run` yielded."""
+        done = list(steps)
+        if not done:
             note = no_data_note("koehn2012")
             return compare("koehn2012", {}, notes=(note,), request=self.request)
+        real = {key[1]: campaign for key, campaign in done if key[0] == "pair"}
+        pool = pool_values(step for step in done if step[0][0] != "pair")
         ours = range_numbers(pool) | need_numbers(pool) | error_numbers(pool)
         ours |= ranking_numbers(real) | sigma_numbers(real)
-        cells = _beside(pool, real, figures=self.request.figures)
+        cells = _extras(pool, real, figures=self.request.figures)
         return compare("koehn2012", ours, cells, notes=READINGS, request=self.request)
 
 
 def list_work(request: PaperRequest) -> Koehn2012:
-    """Read the folder and list the work; ``figures`` adds the points of Figures 1 and 2.
+    """Read the folder and list the tasks; without the file of WMT12 there are none.
 
-    ``draws`` campaigns are resampled for Table 1 (the paper has 400; 200 unless given), and 25
-    times as many are simulated for its pairwise half and Figure 3. Without the file of WMT12
-    nothing is simulated.
+    ``draws`` campaigns are resampled for Table 1 (200 by default; the paper has 400), and 25 times
+    as many are simulated for its pairwise half and Figure 3.
     """
     data = read_campaigns(request.folder)
-    work = (*real_work(data), *simulated_work(needs(), request.draws)) if data else ()
-    return Koehn2012(data, work, request)
+    tasks = (*real_tasks(data), *simulated_tasks(needs(), request.draws)) if data else ()
+    return Koehn2012(data, tasks, request)
 
 
 def needs() -> list[tuple[int, float, float, int]]:
-    """Systems, sigma, share and judgments of every cell of Table 4.
+    """The cells of Table 4: systems, sigma, share of significant pairs, printed judgments.
 
     >>> needs()[-1]
     (15, 12.0, 0.9, 500000)
@@ -136,7 +127,7 @@ def needs() -> list[tuple[int, float, float, int]]:
 
 
 def _simulated(number: str, values: np.ndarray, runs: int, event: float = 0.0) -> OurNumber:
-    """A mean over campaigns beside one over as many as the paper has."""
+    """A mean over campaigns, with its error and that of a mean over the paper's ``runs``."""
     mean, error = mean_error(values)
     paper_error = max(error * np.sqrt(len(values) / runs), event / runs)
     reason = REASONS.get(number) or REASONS.get(number.split()[0], "")
@@ -146,7 +137,7 @@ def _simulated(number: str, values: np.ndarray, runs: int, event: float = 0.0) -
 def range_numbers(pool: Pool) -> Numbers:
     """Table 1: ranges and clusters by both methods."""
     values = {"pairwise": pool["errors", 10.0]["pairwise"],
-              "bootstrap": pool["ranges", 10.0]["bootstrap"]}  # fmt: skip
+              "bootstrap": pool["ranges",]["bootstrap"]}  # fmt: skip
     return {
         number: _simulated(number, campaigns[:, k, c], PAPER_RUNS["Table 1"], event)
         for method, campaigns in values.items()
@@ -171,7 +162,7 @@ def ranking_numbers(real: Mapping[str, RealCampaign]) -> Numbers:
             continue
         for place, item in enumerate(ranking.systems, 1):
             ours[f"{lp} {place} score"] = OurNumber(item.score, note=item.system)
-            for name, rank in (("first", item.low_rank), ("last", item.high_rank)):
+            for name, rank in (("first", item.first), ("last", item.last)):
                 number = f"{lp} {place} {name}"
                 reason = REASONS.get(number, END_MOVES)
                 ours[number] = OurNumber(rank, reason=reason, note=item.system)
@@ -182,7 +173,7 @@ def ranking_numbers(real: Mapping[str, RealCampaign]) -> Numbers:
 
 
 def need_numbers(pool: Pool) -> Numbers:
-    """Table 4: judgments for a share of significant pairs; section 6: the share at some."""
+    """Table 4: judgments for a share of significant pairs; section 6: the share at 13,000."""
     ours = {
         f"{n} systems sigma {sigma:g} {share:g}": OurNumber(
             float(found["needed"][0]), note=f"at {judgments:,} judgments {found['share'][0]:.1%}"
@@ -195,7 +186,7 @@ def need_numbers(pool: Pool) -> Numbers:
 
 
 def error_numbers(pool: Pool) -> Numbers:
-    """Figure 3: pairs in the wrong order by method."""
+    """Figure 3: the percentage of pairs in the wrong order by method."""
     values = pool["errors", 20.0]
     return {
         number: _simulated(number, values[method][:, k], PAPER_RUNS["Figure 3"])
@@ -206,83 +197,74 @@ def error_numbers(pool: Pool) -> Numbers:
 
 
 def sigma_numbers(real: Mapping[str, RealCampaign]) -> Numbers:
-    """Figure 2: sigma by matching curves; the paper chose whole numbers."""
+    """Figure 2: sigma by matching curves (the paper gives whole numbers)."""
+    reason = "the whole number whose curve is nearest, by eye"
     ours = {
-        f"{lp} sigma": OurNumber(
-            campaign.match.sigma,
-            note=_apart(campaign),
-            reason="the whole number whose curve is nearest, by eye",
-        )
+        f"{lp} sigma": OurNumber(campaign.sigma, note=_apart(campaign), reason=reason)
         for lp, campaign in real.items()
     }
     if len(real) == 8:
-        sigmas = {lp: campaign.match.sigma for lp, campaign in real.items()}
         for name, choose in (("lowest", min), ("highest", max)):
-            lp = choose(sigmas, key=lambda lp: sigmas[lp])
+            lp = choose(real, key=lambda lp: real[lp].sigma)
             reason = REASONS.get(f"{name} sigma", "")
-            ours[f"{name} sigma"] = OurNumber(sigmas[lp], note=lp, reason=reason)
+            ours[f"{name} sigma"] = OurNumber(real[lp].sigma, note=lp, reason=reason)
     return ours
 
 
 def _apart(campaign: RealCampaign) -> str:
-    return f"curves {100 * campaign.match.distance:.1f} points apart"
+    return f"curves {100 * campaign.distance:.1f} points apart"
 
 
-def _beside(
+def _extras(
     pool: Pool, real: Mapping[str, RealCampaign], *, figures: bool
 ) -> Iterator[PrintedCell]:
     yield from _literal_cells(pool, real)
-    yield from _share_cells(pool)
+    for n, sigma, share, judgments in needs():  # Table 4 from the other side
+        ours = float(pool["share", n, sigma, judgments]["share"][0])
+        yield extra("Table 4, shares", f"{n} systems, sigma {sigma:g}", f"{share:.0%}", ours,
+                    paper=share, note=f"share at {judgments:,}", digits=3)  # fmt: skip
     yield from _uniform_cells(pool, real)
     for lp, campaign in sorted(real.items()):
-        ends = campaign.fit.interval
-        yield beside("Figure 2", lp, "sigma by likelihood", campaign.fit.sigma, digits=2,
-                     note=f"95 % interval {ends.low:.1f} to {ends.high:.1f}")  # fmt: skip
+        sigma, low, high = campaign.likelihood
+        yield extra("Figure 2", lp, "sigma by likelihood", sigma, digits=2,
+                    note=f"95 % interval {low:.1f} to {high:.1f}")  # fmt: skip
         if lp not in RANKED:
-            yield beside("Figure 2", lp, "sigma by curve", campaign.match.sigma, digits=2,
-                         note=_apart(campaign))  # fmt: skip
+            yield extra("Figure 2", lp, "sigma by curve", campaign.sigma, digits=2,
+                        note=_apart(campaign))  # fmt: skip
     yield from _error_cells(pool)
     yield from _reading_cells(pool, real)
     for size in BEYOND_SIZES:
         for variant in VARIANTS:
             for name, values in pool["beyond", variant, size].items():
-                yield beside("beyond", f"{variant.name}, {size:,}", name, *mean_error(values),
-                             digits=2)  # fmt: skip
+                yield extra("beyond", f"{variant.name}, {size:,}", name, *mean_error(values),
+                            digits=2)  # fmt: skip
     if figures:
         yield from _figure_cells(real)
 
 
 def _literal_cells(pool: Pool, real: Mapping[str, RealCampaign]) -> Iterator[PrintedCell]:
-    """The bootstrap to the letter of the paper: single judgments, cut at both ends."""
+    """The bootstrap to the letter of the paper: single judgments, cut at both tails."""
     printed = printed_values("koehn2012")
-    values = pool["ranges", 10.0]["literal"]
+    values = pool["ranges",]["literal"]
     for k, size in enumerate(SIZES):
         for c, what in enumerate(WHAT):
             paper = printed[f"bootstrap {size} {what}"]
-            yield beside("Table 1, literal", f"bootstrap {size:,}", what,
-                         *mean_error(values[:, k, c]), paper=paper, digits=2)  # fmt: skip
+            yield extra("Table 1, literal", f"bootstrap {size:,}", what,
+                        *mean_error(values[:, k, c]), paper=paper, digits=2)  # fmt: skip
     for lp, table in RANKED.items():
         if lp not in real or f"{lp} {len(real[lp].named.systems)} first" not in printed:
             continue
         for place, item in enumerate(real[lp].literal.systems, 1):
-            for name, ours in (("first", item.low_rank), ("last", item.high_rank)):
+            for name, ours in (("first", item.first), ("last", item.last)):
                 paper = printed[f"{lp} {place} {name}"]
-                yield beside(f"{table}, literal", f"{place} {item.system}", name, ours,
-                             paper=paper, digits=0)  # fmt: skip
-        yield beside(f"{table}, literal", lp, "clusters", real[lp].literal.clusters,
-                     paper=printed[f"{lp} clusters"], digits=0)  # fmt: skip
-
-
-def _share_cells(pool: Pool) -> Iterator[PrintedCell]:
-    """Table 4 from the other side: the share of significant pairs at the printed judgments."""
-    for n, sigma, share, judgments in needs():
-        ours = float(pool["share", n, sigma, judgments]["share"][0])
-        yield beside("Table 4, shares", f"{n} systems, sigma {sigma:g}", f"{share:.0%}", ours,
-                     paper=share, note=f"share at {judgments:,}", digits=3)  # fmt: skip
+                yield extra(f"{table}, literal", f"{place} {item.system}", name, ours,
+                            paper=paper, digits=0)  # fmt: skip
+        yield extra(f"{table}, literal", lp, "clusters", real[lp].literal.clusters,
+                    paper=printed[f"{lp} clusters"], digits=0)  # fmt: skip
 
 
 def _uniform_cells(pool: Pool, real: Mapping[str, RealCampaign]) -> Iterator[PrintedCell]:
-    """Figure 1: are win ratios uniform? Kolmogorov's test of those between the ends."""
+    """Figure 1: Kolmogorov's test of whether the win ratios inside the extremes are uniform."""
     from scipy.stats import kstwo
 
     for lp, campaign in real.items():
@@ -290,14 +272,14 @@ def _uniform_cells(pool: Pool, real: Mapping[str, RealCampaign]) -> Iterator[Pri
         for name, kept in (("all systems", scores), ("without the last", scores[:-1])):
             if len(kept) >= 4:
                 p = float(kstwo.sf(uniform_distance(kept), len(kept) - 2))
-                yield beside("Figure 1", lp, f"p of uniform, {name}", p, digits=3)
+                yield extra("Figure 1", lp, f"p of uniform, {name}", p, digits=3)
     far = 100 * (pool["errors", 10.0]["distance"] > kstwo.isf(LEVEL, 13)).astype(float)
-    yield beside("Figure 1", "simulated, 50,000 judgments", "campaigns with p < .05, %",
+    yield extra("Figure 1", "simulated, 50,000 judgments", "campaigns with p < .05, %",
                  *mean_error(far), digits=2)  # fmt: skip
 
 
 def _error_cells(pool: Pool) -> Iterator[PrintedCell]:
-    """Figure 3 at the sizes and with the sigma that the text has no numbers of."""
+    """Figure 3 at the sizes and with the sigma for which the text has no numbers."""
     printed = printed_values("koehn2012")
     for sigma in (20.0, 10.0):
         table = "Figure 3" if sigma == 20 else "Figure 3, sigma 10"
@@ -306,35 +288,35 @@ def _error_cells(pool: Pool) -> Iterator[PrintedCell]:
                 paper = printed.get(f"{method.partition(',')[0]} {size} error")
                 if sigma == 10 or paper is None or method == METHODS[3]:
                     ours = mean_error(pool["errors", sigma][method][:, k])
-                    yield beside(table, method, f"{size:,}", *ours, paper=paper, digits=2)
+                    yield extra(table, method, f"{size:,}", *ours, paper=paper, digits=2)
 
 
 def _reading_cells(pool: Pool, real: Mapping[str, RealCampaign]) -> Iterator[PrintedCell]:
-    """What the readings rest on: the paper's numbers beside those of the other reading."""
+    """The evidence for our readings: the paper's numbers next to those of the other reading."""
     printed = printed_values("koehn2012")
     for k, size in enumerate(SIZES):
         ours = mean_error(pool["errors", 10.0]["two-sided"][:, k, 0])
-        yield beside("readings", "sign test two-sided, Table 1", f"size at {size:,}", *ours,
+        yield extra("readings", "sign test two-sided, Table 1", f"size at {size:,}", *ours,
                      paper=printed[f"pairwise {size} size"], digits=2)  # fmt: skip
     for n, sigma, share, judgments in needs():
         if (n, sigma) == (15, 10.0):
             reached = float(pool["share", n, float(np.sqrt(sigma)), judgments]["share"][0])
-            yield beside("readings", "sigma^2 = 10 as a variance, Table 4",
+            yield extra("readings", "sigma^2 = 10 as a variance, Table 4",
                          f"share at {judgments:,}", reached, paper=share, digits=3)  # fmt: skip
     for name in ("named", "literal"):
         pairs = [
             (rank, printed.get(f"{lp} {place} {end}"))
             for lp in RANKED if lp in real
             for place, item in enumerate(getattr(real[lp], name).systems, 1)
-            for end, rank in (("first", item.low_rank), ("last", item.high_rank))
+            for end, rank in (("first", item.first), ("last", item.last))
         ]  # fmt: skip
         if pairs:
             same = sum(ours == paper for ours, paper in pairs)
-            yield beside("readings", f"Tables 2 and 3, {name}", f"equal ends of {len(pairs)}", same,
+            yield extra("readings", f"Tables 2 and 3, {name}", f"equal ends of {len(pairs)}", same,
                          digits=0)  # fmt: skip
     for lp in RANKED:
         if lp in real:
-            yield beside("readings", f"{lp}, {real[lp].blanks} blanks dropped", "largest shift",
+            yield extra("readings", f"{lp}, {real[lp].blanks} blanks dropped", "largest shift",
                          real[lp].shift, digits=4)  # fmt: skip
 
 
@@ -342,9 +324,8 @@ def _figure_cells(real: Mapping[str, RealCampaign]) -> Iterator[PrintedCell]:
     """The points of Figure 1 and the curves of Figure 2: significant pairs (%) by judgments."""
     for lp, campaign in real.items():
         for item in campaign.named.systems:
-            yield beside("win ratios", lp, item.system, item.score, digits=3)
+            yield extra("win ratios", lp, item.system, item.score, digits=3)
     for lp, campaign in real.items():
-        match = campaign.match
-        for size, share, model in zip(match.judgments, match.shares, match.model, strict=True):
+        for size, share, model in campaign.curve:
             for name, value in (("actual", share), ("model", model)):
-                yield beside("curves", lp, f"{name} at {size:.0f}", 100 * value, digits=1)
+                yield extra("curves", lp, f"{name} at {size:.0f}", 100 * value, digits=1)

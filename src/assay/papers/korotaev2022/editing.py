@@ -1,4 +1,4 @@
-"""The computations and simulations behind korotaev2022, a piece of work at a time.
+"""The computations and simulations behind korotaev2022, as tasks.
 
 ``effectiff_corpus.tsv.gz`` has a row per paragraph (``text``); ``effectiff_segments.tsv.gz`` a row
 per edited segment: ``document`` (DocI, DocII, DocIII), ``seg``, ``engine``, ``editor``, ``source``,
@@ -7,10 +7,11 @@ per edited segment: ``document`` (DocI, DocII, DocIII), ``seg``, ``engine``, ``e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from collections.abc import Iterable
+from functools import partial
 from itertools import permutations
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
@@ -18,18 +19,10 @@ import polars as pl
 import assay
 from assay.effort.model import measure_edits
 from assay.effort.relations import complexity_effort
-from assay.effort.results import (
-    Placing,
-    Relation,
-    RelativeEffort,
-    editor_ratios,
-    place_systems,
-    relative_effort,
-)
+from assay.effort.results import editor_ratios, place_systems, relative_effort
 from assay.errors import InputError, MissingExtraError
 from assay.kits.build import find_traces
-from assay.kits.results import Trace
-from assay.papers.compare import read_printed
+from assay.papers.compare import Task, Values, read_printed
 from assay.worlds.editing import EditingWorld
 
 CORPUS = "effectiff_corpus.tsv.gz"
@@ -38,35 +31,37 @@ COLUMNS = {
     "doc": "document", "system": "engine", "seconds": "edit_time_s", "words": "src_words",
 }  # fmt: skip
 DOCUMENTS = {"DocI": "Doc I", "DocII": "Doc II", "DocIII": "Doc III"}
-"""The documents, as the files and as the paper call them."""
+"""The names of the documents in the files and in the paper."""
 ENGINES = ("Amazon", "Google", "Human")
 HUMAN = "Human"
 MEASURES = {"time": "time", "distance": "distance", "changed": "segments"}
-"""The measures, as Assay and as the paper call them."""
+"""The names of the measures in Assay and in the paper."""
 EPS = 0.14
-"""The radius that the authors' scripts chose."""
+"""The radius of DBSCAN that the authors' scripts chose."""
 LEVEL, GAP = 9.0, 6.4
-"""Edit distance of the engines, and by how many points the human translation was better."""
+"""Edit distance of the engines, and how many points lower that of the human translation was."""
 MARGIN = 0.2
 LEFT_OUT = "Editor 2"
 """The editor of footnote 5, whose ratios are skewed."""
 SIZE = 3
 WORDS, SHORTEST = 500, 6.0
-"""Words of a piece, and the fewest in its sentences on average."""
+"""Words of a piece, and the shortest mean length of its sentences, in words."""
 LENGTH_TOLERANCE, SHARED, DENSITY = 0.1, 0.2, 1.3
-"""Limits on what the documents of a kit differ by in length and share in terms."""
+"""Limits on how the documents of a kit may differ in length and in terms."""
 CONFIDENCE, ALIKE = 0.95, 1.25
+AT_ONCE = 10
+"""Campaigns in a task."""
 
 
 class EditingData(NamedTuple):
-    """The file of the corpus and the edits; None where the folder lacks them."""
+    """The path of the corpus and the edits; None where the folder lacks the file."""
 
     corpus: Path | None
     edits: assay.Edits | None
 
 
 def read_folder(folder: Path) -> EditingData:
-    """What the folder has of the two files."""
+    """Read what the folder has of the two files."""
     corpus, path = folder / CORPUS, folder / SEGMENTS
     edits = assay.read_edits(path, columns=COLUMNS) if path.is_file() else None
     if edits is not None:
@@ -80,169 +75,149 @@ def read_folder(folder: Path) -> EditingData:
     return EditingData(corpus if corpus.is_file() else None, edits)
 
 
-def _of_documents(column: str) -> dict[str, float]:
-    """A column of Table 1 as printed, by the documents of the file."""
-    printed = {(item.row, item.column): item.value for item in read_printed("korotaev2022")}
-    return {name: printed[row, column] for name, row in DOCUMENTS.items()}
-
-
-class EditingWork(NamedTuple):
-    """A piece of work: ``kind`` selection, edited or chance, and what it needs."""
-
-    kind: str
-    runs: int = 0
-    corpus: Path | None = None
-    edits: assay.Edits | None = None
-
-
 class Selection(NamedTuple):
-    """The kit that is closest, the paper's clusters, and how many triples are closer."""
+    """The kits of section 3.2: the closest within limits, the paper's clusters, and ``lack``.
+
+    ``free`` is the closest without any limit on length or terms.
+    """
 
     found: assay.KitSet
     clustered: assay.KitSet
     free: assay.KitSet
-    """Without any limit on length or terms."""
+
+
+Rows = dict[tuple[str, str], Any]
+"""Relative effort by name (as in the paper) and measure."""
 
 
 class Edited(NamedTuple):
-    """What the edits say, in the paper's ways and in ours."""
+    """What the edits say, by the paper's computations and by ours."""
 
     result: assay.Effort
-    tables: tuple[RelativeEffort, ...]
+    tables: Rows
     """Tables 2 and 3 as the paper computed them: speed of documents by the words of Table 1."""
-    unrounded: tuple[RelativeEffort, ...]
-    without: tuple[RelativeEffort, ...]
-    """Without the editor of footnote 5; empty where there is no such editor."""
-    places: tuple[Placing, ...]
+    unrounded: Rows
+    without: Rows
+    """Without the editor of footnote 5; empty if there is no such editor."""
+    places: tuple[Any, ...]
     aggregate: tuple[tuple[str, str, str, float, float], ...]
     """Editor, document, system, and their effort: with inverse time, and as described."""
-    kits: int
-    """Different kits."""
-    traces: tuple[Trace, ...]
-    complexity: tuple[Relation, ...]
+    traces: tuple[Any, ...]
+    complexity: tuple[Any, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class EditingRecord:
-    """What a piece of work found."""
-
-    kind: str
-    selection: Selection | None = None
-    edited: Edited | None = None
-    lack: str = ""
-    """What would be needed to select pieces."""
-    values: dict[str, np.ndarray] = field(default_factory=dict)
-
-
-def do_work(work: EditingWork, rng: np.random.Generator) -> EditingRecord:
-    """Do a piece of work; the same whoever does it."""
-    if work.kind == "selection":
-        assert work.corpus is not None
-        return _select(work.corpus, rng)
-    if work.kind == "edited":
-        assert work.edits is not None
-        return EditingRecord("edited", edited=_edited(work.edits, rng))
-    return EditingRecord("chance", values=_chance(work.runs, rng))
+def list_tasks(data: EditingData, draws: int) -> tuple[Task, ...]:
+    """The tasks that the files allow, then simulated campaigns; none without any file."""
+    tasks = []
+    if data.corpus is not None:
+        tasks.append(Task(("selection",), partial(_select, data.corpus)))
+    if data.edits is not None:
+        tasks.append(Task(("edited",), partial(_edited, data.edits)))
+    if tasks:
+        left = range(draws, 0, -AT_ONCE)
+        tasks += [Task(("chance",), partial(simulate_chance, min(AT_ONCE, n))) for n in left]
+    return tuple(tasks)
 
 
-def _select(corpus: Path, rng: np.random.Generator) -> EditingRecord:
-    """Section 3.2: pieces, clusters, terms."""
+def _of_documents(column: str) -> dict[str, float]:
+    """A printed column of Table 1 by the files' names of the documents."""
+    printed = {(item.row, item.column): item.value for item in read_printed("korotaev2022")}
+    return {name: printed[row, column] for name, row in DOCUMENTS.items()}
+
+
+def _select(corpus: Path, rng: np.random.Generator) -> Selection | str:
+    """Section 3.2: pieces, clusters, terms; without the extra 'kits' what is missing."""
     try:
         pieces = assay.read_pieces(
             corpus, words=WORDS, language="en", profile="paper", shortest=SHORTEST
         )
     except MissingExtraError as error:
-        return EditingRecord("selection", lack=f"the extra 'kits' ({error})")
-    found = assay.find_kits(
-        pieces, size=SIZE, mode="closest", length_tolerance=LENGTH_TOLERANCE, shared=SHARED,
-        density=DENSITY, rng=rng,
-    )  # fmt: skip
-    clustered = assay.find_kits(
-        pieces, size=SIZE, mode="dbscan", eps=EPS, length_tolerance=LENGTH_TOLERANCE, shared=None,
-        density=None, rng=rng,
-    )  # fmt: skip
-    free = assay.find_kits(
-        pieces, size=SIZE, mode="closest", length_tolerance=None, shared=None, density=None, rng=rng
-    )
-    return EditingRecord("selection", selection=Selection(found, clustered, free))
+        return f"the extra 'kits' ({error})"
+    find: Any = partial(assay.find_kits, pieces, size=SIZE, rng=rng)
+    limits = {"length_tolerance": LENGTH_TOLERANCE, "shared": SHARED, "density": DENSITY}
+    free = dict.fromkeys(limits)
+    kits: list[assay.KitSet] = [
+        find(**given)
+        for given in (
+            {"mode": "closest", **limits},
+            {"mode": "dbscan", "eps": EPS, **free, "length_tolerance": LENGTH_TOLERANCE},
+            {"mode": "closest", **free},
+        )
+    ]
+    return Selection(*kits)
 
 
 def _edited(edits: assay.Edits, rng: np.random.Generator) -> Edited:
     result = compare_effort(edits, list(MEASURES), human=HUMAN, margin=MARGIN, rng=rng)
     cells = measure_edits(edits, None, time="mean").cells()
     names = list(MEASURES)
-    whole = _relative(cells, decimals=1)
     others = cells.filter(pl.col("editor") != LEFT_OUT)
-    inverse, plain = (
-        editor_ratios(cells, names, inverse_time=inverted) for inverted in (True, False)
-    )
-    aggregate = tuple(
-        (row["editor"], row["doc"], row["system"],
-         *(float(sum(values[number] for values in ratios.values())) for ratios in (inverse, plain)))
-        for number, row in enumerate(cells.iter_rows(named=True))
-    )  # fmt: skip
-    kits = cells.sort("doc").group_by("editor", maintain_order=True).agg("system")["system"]
-    lix = _of_documents("LIX")
+    without = relative_effort(others, names) if 0 < others.height < cells.height else ()
+    sums = [
+        np.sum(list(editor_ratios(cells, names, inverse_time=inverse).values()), axis=0).tolist()
+        for inverse in (True, False)
+    ]
     return Edited(
         result=result,
-        tables=whole,
+        tables=_relative(cells, decimals=1),
         unrounded=_relative(cells, decimals=None),
-        without=relative_effort(others, names) if 0 < others.height < cells.height else (),
+        without=_by_name(without),
         places=place_systems(cells, names, {}),
-        aggregate=aggregate,
-        kits=len({tuple(kit) for kit in kits}),
+        aggregate=tuple(zip(*(cells[name] for name in ("editor", "doc", "system")), *sums,
+                            strict=True)),
         traces=_traces(edits),
-        complexity=complexity_effort(result, lix, rng=rng),
-    )
+        complexity=complexity_effort(result, _of_documents("LIX"), rng=rng),
+    )  # fmt: skip
 
 
 def compare_effort(
     edits: assay.Edits, measures: list[str], *, rng: np.random.Generator,
     human: str | None = None, margin: float | None = None,
 ) -> assay.Effort:  # fmt: skip
-    """Assay's model of the edits; every document has an effect of its own."""
+    """Compare the systems by Assay's model, with a fixed effect for every document."""
     return assay.effort(
         edits, human=human, margin=margin, measures=measures, time="mean", time_weight=1.0,
         alike=ALIKE, assume_alike=False, level=CONFIDENCE, draws=10_000, rng=rng,
     )  # fmt: skip
 
 
-def _relative(cells: pl.DataFrame, *, decimals: int | None) -> tuple[RelativeEffort, ...]:
-    """Tables 2 and 3; the documents' words are those of Table 1, the engines' the edited ones.
+def _relative(cells: pl.DataFrame, *, decimals: int | None) -> Rows:
+    """Tables 2 and 3; speeds of documents use the words of Table 1, of engines those edited.
 
-    With ``decimals``, as the paper's sheets were: seconds of an editor's document are whole.
+    ``decimals`` rounds as the paper's sheets did; seconds of an editor's document are then whole.
     """
     if decimals is not None:
         cells = cells.with_columns(pl.col("seconds").round(0))
     words = pl.col("doc").replace_strict(_of_documents("words")).alias("words")
     engines = relative_effort(cells, list(MEASURES), decimals=decimals)
     documents = relative_effort(cells.with_columns(words), list(MEASURES), decimals=decimals)
-    return (
-        *(row for row in documents if row.kind == "document"),
-        *(row for row in engines if row.kind == "system"),
+    return _by_name(
+        [row for row in documents if row.kind == "document"]
+        + [row for row in engines if row.kind == "system"]
     )
 
 
-def _traces(edits: assay.Edits) -> tuple[Trace, ...]:
-    """Section 2.4: is the human translation like an engine's?"""
+def _by_name(rows: Iterable[Any]) -> Rows:
+    return {(DOCUMENTS.get(row.name, row.name), row.measure): row for row in rows}
+
+
+def _traces(edits: assay.Edits) -> tuple[Any, ...]:
+    """Section 2.4: how similar is the human translation to each engine's?"""
     texts = edits.frame.unique(["system", "doc", "seg"], keep="first", maintain_order=True)
     frame = texts.select("system", "doc", "seg", pl.col("mt").alias("target"))
     return find_traces(assay.read_scores(frame), HUMAN, list(DOCUMENTS))
 
 
-def _chance(runs: int, rng: np.random.Generator) -> dict[str, np.ndarray]:
-    """Campaigns of the paper's design in which Amazon and Google are equally good."""
+def simulate_chance(runs: int, rng: np.random.Generator) -> Values:
+    """Simulate campaigns of the paper's design in which Amazon and Google are equally good."""
     kits = [
         (f"Editor {number}", doc, engine)
         for number, order in enumerate(permutations(ENGINES), start=1)
         for doc, engine in zip(DOCUMENTS, order, strict=True)
     ]
     world = EditingWorld({engine: -GAP if engine == HUMAN else 0.0 for engine in ENGINES}, LEVEL)
-    found: dict[str, list[float]] = {}
-    for _ in range(runs):
-        for name, value in _one_chance(world.edits(kits, rng=rng), rng).items():
-            found.setdefault(name, []).append(float(value))
-    return {name: np.array(values) for name, values in found.items()}
+    campaigns = [_one_chance(world.edits(kits, rng=rng), rng) for _ in range(runs)]
+    return {name: np.array([float(one[name]) for one in campaigns]) for name in campaigns[0]}
 
 
 def _one_chance(edits: assay.Edits, rng: np.random.Generator) -> dict[str, bool]:

@@ -1,27 +1,30 @@
-"""Ours for korotaev2022: the closest documents, relative effort, places of the engines.
+"""Compute the numbers of korotaev2022: closest documents, relative effort, places of engines.
 
-Its readings are listed in :data:`READINGS`, and the result repeats those whose data is there.
+:data:`READINGS` lists how we read the paper where it leaves room; the result repeats those whose
+data is there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 import numpy as np
 from scipy import special
 
 import assay
-from assay.effort.results import RelativeEffort
 from assay.papers.compare import (
     OurNumber,
     PaperRequest,
     PaperWork,
     PrintedCell,
     Reproduction,
-    beside,
+    Values,
     compare,
+    extra,
     mean_error,
     no_data_note,
+    pool_values,
     printed_values,
     read_printed,
 )
@@ -36,17 +39,13 @@ from assay.papers.korotaev2022.editing import (
     MEASURES,
     SEGMENTS,
     Edited,
-    EditingRecord,
-    EditingWork,
     Selection,
-    do_work,
+    list_tasks,
     read_folder,
 )
 from assay.results import Note
 
 DRAWS, LEAST = 200, 2
-AT_ONCE = 10
-"""Campaigns in a piece of work."""
 FEATURES = (
     "Flesch", "LIX", "Dale-Chall", "characters per word", "type-token ratio", "words per sentence",
     "words", "sentences", "paragraphs",
@@ -55,23 +54,23 @@ PLACE_NAMES = ("least", "middle", "most", "score")
 KNEE = 0.2812415593714895
 """Printed by the authors' scripts, not in the paper."""
 PIECES = (12, 24, 25)
-"""Doc I-III among the pieces of the corpus, which are numbered from 0."""
+"""Doc I-III among the pieces of the corpus, numbered from 0."""
 OFF_BY = {
     "Doc I Flesch": "one syllable",
     "Doc II Dale-Chall": "one difficult word",
     "Doc II type-token ratio": "one type",
 }
-"""Numbers of Table 1 that our counting misses, and by how little."""
+"""Numbers of Table 1 that our counting misses, and by how much."""
 INTERVAL, POWER = 0.83, 0.8
 
 READINGS = {
     SEGMENTS: (
-        Note("reading-pooled", "reading: Tables 2 and 3 pool the editors before the ratio is taken,"
+        Note("reading-pooled", "reading: Tables 2 and 3 pool the editors before taking the ratio,"
              " and time is mean speed over speed; section 3.5 describes each editor's ratio to that"
              " editor's mean (tables 'as described')"),
-        Note("reading-rounded", "reading: speeds of documents go by the words of Table 1, those of"
-             " engines by the words of the edited segments; before they were averaged, an editor's"
-             " seconds in a document were rounded to whole ones, distances and shares to a decimal"
+        Note("reading-rounded", "reading: speeds of documents use the words of Table 1, speeds of"
+             " engines the words of the edited segments; an editor's seconds per document were"
+             " rounded to whole seconds, distances and shares to one decimal, before averaging"
              " (table 'readings': unrounded)"),
         Note("reading-places", "reading: Table 4 sums ratios with time as mean speed over speed"
              " ('Table 4, as described' has the ratio of section 3.5)"),
@@ -81,10 +80,10 @@ READINGS = {
     CORPUS: (
         Note("reading-knee", "reading: the knee is that of the distances to the nearest neighbour;"
              " the radius .14 is that of the authors' scripts"),
-        Note("reading-closest", "reading: Table 1 is that of the closest three pieces of all,"
-             " without any limit on length or terms"),
+        Note("reading-closest", "reading: Table 1 shows the closest three pieces of all, without"
+             " any limit on length or terms"),
         Note("reading-terms", "the list of everyday words behind 'frequent_words' was chosen with"
-             " Doc I-III in view, so that the vote on their terms is not independent"),
+             " Doc I-III in view, so its vote on their terms is not independent"),
     ),
 }  # fmt: skip
 
@@ -94,26 +93,18 @@ Numbers = dict[str, OurNumber]
 class Korotaev2022(PaperWork):
     """The documents and edits behind the tables."""
 
-    do = staticmethod(do_work)
-
-    def finish(self, steps: Iterable[EditingRecord]) -> Reproduction:
-        """The tables from what :meth:`run` yielded."""
-        selection: Selection | None = None
-        edited: Edited | None = None
-        lack = ""
-        parts: dict[str, list[np.ndarray]] = {}
-        for record in steps:
-            selection, edited = record.selection or selection, record.edited or edited
-            lack = record.lack or lack
-            for name, values in record.values.items():
-                parts.setdefault(name, []).append(values)
-        chances = {name: np.concatenate(values) for name, values in parts.items()}
+    def finish(self, steps: Iterable[Any]) -> Reproduction:
+        """Make the tables from the steps that :meth:`run` yielded."""
+        done = list(steps)
+        parts = dict(done)
+        selection, edited = parts.get(("selection",)), parts.get(("edited",))
+        lack = selection if isinstance(selection, str) else ""
+        selection = None if lack else selection
+        chances = pool_values(step for step in done if step[0] == ("chance",))
         ours = selection_numbers(selection, lack) | effort_numbers(edited)
         cells = [*_selection_cells(selection, figures=self.request.figures), *_edited_cells(edited)]
-        return compare(
-            "korotaev2022", ours, [*cells, *_chance_cells(chances)], notes=self._notes(),
-            request=self.request,
-        )  # fmt: skip
+        cells += _chance_cells(chances.get(("chance",), {}))
+        return compare("korotaev2022", ours, cells, notes=self._notes(), request=self.request)
 
     def _notes(self) -> tuple[Note, ...]:
         present = {CORPUS: self.data.corpus, SEGMENTS: self.data.edits}
@@ -125,21 +116,13 @@ class Korotaev2022(PaperWork):
 
 
 def list_work(request: PaperRequest) -> Korotaev2022:
-    """Read the folder and list the work; ``figures`` adds the points of the pieces' figure.
+    """Read the folder and list the tasks.
 
-    ``draws`` campaigns of six editors and two equally good engines are simulated (200 unless
-    given), to see how often chance gives what the paper saw. The paper's own numbers need none.
+    ``draws`` campaigns of six editors and two equally good engines are simulated (200 by default),
+    to see how often chance alone gives what the paper saw. The paper's own numbers need none.
     """
     data = read_folder(request.folder)
-    work = []
-    if data.corpus is not None:
-        work.append(EditingWork("selection", corpus=data.corpus))
-    if data.edits is not None:
-        work.append(EditingWork("edited", edits=data.edits))
-    if work:
-        left = range(request.draws, 0, -AT_ONCE)
-        work += [EditingWork("chance", min(AT_ONCE, draws)) for draws in left]
-    return Korotaev2022(data, tuple(work), request)
+    return Korotaev2022(data, list_tasks(data, request.draws), request)
 
 
 def selection_numbers(selection: Selection | None, lack: str) -> Numbers:
@@ -166,18 +149,13 @@ def effort_numbers(edited: Edited | None) -> Numbers:
         return {}
     ours = {
         f"{name} {MEASURES[measure]}": OurNumber(row.pooled)
-        for (name, measure), row in by_name(edited.tables).items()
+        for (name, measure), row in edited.tables.items()
     }
     for item in edited.places:
         values = (*item.inverse_places, item.inverse_score)
         for column, value in zip(PLACE_NAMES, values, strict=True):
             ours[f"{item.system} {column}"] = OurNumber(value)
     return ours
-
-
-def by_name(rows: Sequence[RelativeEffort]) -> dict[tuple[str, str], RelativeEffort]:
-    """The rows of a table by the paper's names and the measure."""
-    return {(DOCUMENTS.get(row.name, row.name), row.measure): row for row in rows}
 
 
 def _table(name: str) -> str:
@@ -190,16 +168,16 @@ def _selection_cells(selection: Selection | None, *, figures: bool) -> Iterator[
         return
     table, row = "section 3.2", f"DBSCAN, radius {EPS}"
     clusters, free = selection.clustered.clusters, selection.free.kits[0]
-    yield beside(table, "corpus", "knee", selection.found.knee, paper=KNEE, digits=10,
+    yield extra(table, "corpus", "knee", selection.found.knee, paper=KNEE, digits=10,
                  note="the authors' scripts")  # fmt: skip
-    yield beside(table, row, "clusters", len(clusters), paper=1.0, digits=0)
+    yield extra(table, row, "clusters", len(clusters), paper=1.0, digits=0)
     inside = sum(len(cluster) for cluster in clusters)
-    yield beside(table, row, "pieces in them", inside, paper=3.0, digits=0)
-    yield beside(table, row, "are Doc I-III", float(clusters == (PIECES,)), paper=1.0, digits=0)
+    yield extra(table, row, "pieces in them", inside, paper=3.0, digits=0)
+    yield extra(table, row, "are Doc I-III", float(clusters == (PIECES,)), paper=1.0, digits=0)
     row = "closest three of all"
-    yield beside(table, row, "diameter", free.diameter, digits=4)
-    yield beside(table, row, "diameter of the next", free.runner_up_diameter, digits=4)
-    yield beside(table, row, "are Doc I-III", float(free.pieces == PIECES), digits=0)
+    yield extra(table, row, "diameter", free.diameter, digits=4)
+    yield extra(table, row, "diameter of the next", free.runner_up_diameter, digits=4)
+    yield extra(table, row, "are Doc I-III", float(free.pieces == PIECES), digits=0)
     if selection.found.kits:
         yield from _term_cells(selection)
     if figures:
@@ -208,16 +186,16 @@ def _selection_cells(selection: Selection | None, *, figures: bool) -> Iterator[
 
 def _term_cells(selection: Selection) -> Iterator[PrintedCell]:
     table, kit = "section 3.2", selection.found.kits[0]
-    yield beside(table, "closest three within limits", "are Doc I-III",
+    yield extra(table, "closest three within limits", "are Doc I-III",
                  float(kit.pieces == PIECES), digits=0,
                  note="depends on the list of everyday words")  # fmt: skip
     for check in kit.terms:
         row = f"terms by {check.method}"
-        yield beside(table, row, "shared, worst pair", check.shared_terms, digits=3)
-        yield beside(table, row, "occurrences, ratio", check.density_ratio, digits=2)
-        yield beside(table, row, "accepts the kit", float(check.accepted), digits=0)
+        yield extra(table, row, "shared, worst pair", check.shared_terms, digits=3)
+        yield extra(table, row, "occurrences, ratio", check.density_ratio, digits=2)
+        yield extra(table, row, "accepts the kit", float(check.accepted), digits=0)
     accepted = sum(check.accepted for check in kit.terms)
-    yield beside(table, "terms", "methods that accept the kit", accepted, ours_of=len(kit.terms),
+    yield extra(table, "terms", "methods that accept the kit", accepted, ours_of=len(kit.terms),
                  note="the paper: most of seven", digits=0)  # fmt: skip
 
 
@@ -226,10 +204,10 @@ def _piece_cells(selection: Selection) -> Iterator[PrintedCell]:
     for number, piece in enumerate(selection.found.pieces):
         first, second = piece.place
         note = "kit" if any(number in kit.pieces for kit in selection.found.kits) else ""
-        yield beside("pieces", str(number), "first", first, note=note, digits=3)
-        yield beside("pieces", str(number), "second", second, note=note, digits=3)
+        yield extra("pieces", str(number), "first", first, note=note, digits=3)
+        yield extra("pieces", str(number), "second", second, note=note, digits=3)
     for number, distance in enumerate(selection.found.distances):
-        yield beside("distances", str(number), "nearest", distance, digits=4)
+        yield extra("distances", str(number), "nearest", distance, digits=4)
 
 
 def _edited_cells(edited: Edited | None) -> Iterator[PrintedCell]:
@@ -246,39 +224,39 @@ def _edited_cells(edited: Edited | None) -> Iterator[PrintedCell]:
 def _described_cells(edited: Edited) -> Iterator[PrintedCell]:
     """Tables 2 to 4 as section 3.5 describes them."""
     printed = printed_values("korotaev2022")
-    for (name, measure), row in by_name(edited.tables).items():
+    for (name, measure), row in edited.tables.items():
         column = MEASURES[measure]
-        yield beside(f"{_table(name)}, as described", name, column, row.described, digits=4,
+        yield extra(f"{_table(name)}, as described", name, column, row.described, digits=4,
                      paper=printed[f"{name} {column}"])  # fmt: skip
     for item in edited.places:
         for column, value in zip(PLACE_NAMES, (*item.places, item.score), strict=True):
-            yield beside("Table 4, as described", item.system, column, value, digits=0,
+            yield extra("Table 4, as described", item.system, column, value, digits=0,
                          paper=printed[f"{item.system} {column}"])  # fmt: skip
 
 
 def _aggregate_cells(edited: Edited) -> Iterator[PrintedCell]:
     """Figures 1 and 3 (sums), 2 (means with 83 % intervals) and 4 (every editor's documents)."""
-    printed, rows = printed_values("korotaev2022"), by_name(edited.tables)
+    printed, rows = printed_values("korotaev2022"), edited.tables
     for figure, names in (("Figure 1", DOCUMENTS.values()), ("Figure 3", ENGINES)):
         for name in names:
             paper = sum(printed[f"{name} {column}"] for column in MEASURES.values())
             ours = sum(rows[name, measure].pooled for measure in MEASURES)
-            yield beside(figure, name, "sum", ours, paper=paper, digits=4)
+            yield extra(figure, name, "sum", ours, paper=paper, digits=4)
     ends = []
     for name in DOCUMENTS.values():
         paper = float(np.mean([printed[f"{name} {column}"] for column in MEASURES.values()]))
         mean, low, high = _interval([rows[name, measure].pooled for measure in MEASURES])
         ends.append((low, high))
-        yield beside("Figure 2", name, "mean", mean, paper=paper, digits=4)
-        yield beside("Figure 2", name, "low, 83 %", low, digits=4)
-        yield beside("Figure 2", name, "high, 83 %", high, digits=4)
+        yield extra("Figure 2", name, "mean", mean, paper=paper, digits=4)
+        yield extra("Figure 2", name, "low, 83 %", low, digits=4)
+        yield extra("Figure 2", name, "high, 83 %", high, digits=4)
     touch = max(low for low, _ in ends) <= min(high for _, high in ends)
-    yield beside("Figure 2", "all documents", "1: intervals overlap", float(touch), paper=1.0,
+    yield extra("Figure 2", "all documents", "1: intervals overlap", float(touch), paper=1.0,
                  digits=0)  # fmt: skip
     for editor, doc, system, inverse, described in sorted(edited.aggregate):
         row = f"{editor}, {DOCUMENTS[doc]}, {system}"
-        yield beside("Figure 4", row, "sum", inverse, digits=3)
-        yield beside("Figure 4, as described", row, "sum", described, digits=3)
+        yield extra("Figure 4", row, "sum", inverse, digits=3)
+        yield extra("Figure 4, as described", row, "sum", described, digits=3)
 
 
 def _interval(values: Sequence[float]) -> tuple[float, float, float]:
@@ -293,9 +271,9 @@ def _alike_cells(result: assay.Effort) -> Iterator[PrintedCell]:
     shares = [share for item in result.documents for share in item.measures.values()]
     alike = sum(share.verdict == "alike" for share in shares)
     unlike = sum(share.verdict == "unlike" for share in shares)
-    yield beside("H1", "proved", "1: yes", float(alike == len(shares)), paper=0.0, digits=0,
+    yield extra("H1", "proved", "1: yes", float(alike == len(shares)), paper=0.0, digits=0,
                  note=f"{alike} of {len(shares)} ratios are shown alike")  # fmt: skip
-    yield beside("H1", "rejected", "1: yes", float(unlike > 0), paper=0.0, digits=0,
+    yield extra("H1", "rejected", "1: yes", float(unlike > 0), paper=0.0, digits=0,
                  note=f"{unlike} of {len(shares)} are shown unlike")  # fmt: skip
     for item in result.documents:
         for measure, share in item.measures.items():
@@ -304,7 +282,7 @@ def _alike_cells(result: assay.Effort) -> Iterator[PrintedCell]:
                 ("ratio", share.ratio), ("low, 90 %", share.low), ("high, 90 %", share.high),
                 ("low, 83 %", share.low83), ("high, 83 %", share.high83),
             ):  # fmt: skip
-                yield beside("H1", row, column, value, digits=3, note=share.verdict)
+                yield extra("H1", row, column, value, digits=3, note=share.verdict)
 
 
 def _human_cells(edited: Edited) -> Iterator[PrintedCell]:
@@ -312,10 +290,10 @@ def _human_cells(edited: Edited) -> Iterator[PrintedCell]:
     result = edited.result
     against = [item for item in result.differences if HUMAN in (item.left, item.right)]
     shown = sum(item.verdict == f"{HUMAN} needs less effort" for item in against)
-    yield beside("H2", "proved", "1: yes", float(shown == len(against)), paper=1.0, digits=0,
+    yield extra("H2", "proved", "1: yes", float(shown == len(against)), paper=1.0, digits=0,
                  note=f"{shown} of {len(against)} differences are decided for it")  # fmt: skip
     first = next(item.inverse_places[0] for item in edited.places if item.system == HUMAN)
-    yield beside("H2", "least effort", "editors", first, paper=6.0, paper_of=6,
+    yield extra("H2", "least effort", "editors", first, paper=6.0, paper_of=6,
                  ours_of=len(result.editors), digits=0)  # fmt: skip
     for item in against:
         row = f"{item.left} less {item.right}, {MEASURES[item.measure]}"
@@ -323,10 +301,10 @@ def _human_cells(edited: Edited) -> Iterator[PrintedCell]:
             ("difference", item.difference), ("p", item.p),
             ("randomisation p", item.randomisation_p),
         ):  # fmt: skip
-            yield beside("H2", row, column, value, digits=3, note=item.verdict)
+            yield extra("H2", row, column, value, digits=3, note=item.verdict)
     human = next(item for item in result.systems if item.system == HUMAN)
     for measure, level in human.measures.items():
-        yield beside("H2", f"{HUMAN} against both, {MEASURES[measure]}", "randomisation p",
+        yield extra("H2", f"{HUMAN} against both, {MEASURES[measure]}", "randomisation p",
                      level.randomisation_p, digits=4,
                      note=f"{result.assignments} assignments of kits")  # fmt: skip
 
@@ -341,29 +319,29 @@ def _engine_cells(result: assay.Effort) -> Iterator[PrintedCell]:
                 ("randomisation p", item.randomisation_p),
                 ("least without an editor", item.least), ("most without an editor", item.most),
             ):  # fmt: skip
-                yield beside("section 4.3", row, column, value, digits=3, note=item.verdict)
+                yield extra("section 4.3", row, column, value, digits=3, note=item.verdict)
 
 
 def _reading_cells(edited: Edited) -> Iterator[PrintedCell]:
     """What the readings rest on."""
-    printed, plain = printed_values("korotaev2022"), by_name(edited.unrounded)
+    printed, plain = printed_values("korotaev2022"), edited.unrounded
     for (name, measure), row in plain.items():
         column = MEASURES[measure]
-        yield beside("readings", f"{name}, not rounded", column, row.pooled, digits=4,
+        yield extra("readings", f"{name}, not rounded", column, row.pooled, digits=4,
                      paper=printed[f"{name} {column}"])  # fmt: skip
-    whole, without = by_name(edited.tables), by_name(edited.without)
+    whole, without = edited.tables, edited.without
     for row_name, rows in (("all editors", whole), (f"without {LEFT_OUT}", without)):
         for engine in ENGINES if rows else ():
             total = sum(rows[engine, measure].described for measure in MEASURES)
-            yield beside("readings", f"section 3.5, {row_name}", f"{engine}, sum", total, digits=3)
+            yield extra("readings", f"section 3.5, {row_name}", f"{engine}, sum", total, digits=3)
     for (name, measure), row in whole.items():
-        yield beside("T-scores", name, MEASURES[measure], row.t_score, digits=1)
+        yield extra("T-scores", name, MEASURES[measure], row.t_score, digits=1)
 
 
-def _chance_cells(values: Mapping[str, np.ndarray]) -> Iterator[PrintedCell]:
+def _chance_cells(values: Values) -> Iterator[PrintedCell]:
     """How often chance alone gives what the paper saw: the two engines are equally good."""
     for name, hits in values.items():
-        yield beside("beyond", "six editors, engines equally good", name, *mean_error(100 * hits),
+        yield extra("beyond", "six editors, engines equally good", name, *mean_error(100 * hits),
                      digits=1)  # fmt: skip
 
 
@@ -373,18 +351,18 @@ def _beyond_cells(edited: Edited) -> Iterator[PrintedCell]:
     yield from _power_cells(result)
     for item in result.parity:
         row = f"{item.system} at most {item.margin:.0%} over {item.human}"
-        yield beside("beyond", row, MEASURES[item.measure], item.excess, digits=2,
+        yield extra("beyond", row, MEASURES[item.measure], item.excess, digits=2,
                      note=f"more effort; {item.verdict}")  # fmt: skip
     for system in result.systems:
-        yield beside("beyond", system.system, "hours per 1,000 words", system.hours_per_1000_words,
+        yield extra("beyond", system.system, "hours per 1,000 words", system.hours_per_1000_words,
                      digits=2)  # fmt: skip
     for trace in edited.traces:
         row = f"{HUMAN} against {trace.system}"
-        yield beside("beyond", row, "similarity", trace.similarity, digits=1)
-        yield beside("beyond", row, "nearly the same", len(trace.near), ours_of=trace.segments,
+        yield extra("beyond", row, "similarity", trace.similarity, digits=1)
+        yield extra("beyond", row, "nearly the same", len(trace.near), ours_of=trace.segments,
                      digits=0)  # fmt: skip
     for relation in edited.complexity:
-        yield beside("beyond", "LIX and effort of documents", MEASURES[relation.measure],
+        yield extra("beyond", "LIX and effort of documents", MEASURES[relation.measure],
                      relation.correlation, digits=2, note=f"p {relation.p:.2f}")  # fmt: skip
 
 
@@ -399,5 +377,5 @@ def _power_cells(result: assay.Effort) -> Iterator[PrintedCell]:
             power=POWER, level=CONFIDENCE,
         )  # fmt: skip
         row = "the gap seen between the engines"
-        yield beside("beyond", row, "power of these editors", plan.points[0].power, digits=2)
-        yield beside("beyond", row, "editors for power .8", plan.needed, digits=0)
+        yield extra("beyond", row, "power of these editors", plan.points[0].power, digits=2)
+        yield extra("beyond", row, "editors for power .8", plan.needed, digits=0)

@@ -1,9 +1,7 @@
-"""Ours for lo2023: coverage, changed rankings under every design, lengths of documents.
+"""Compute the numbers of lo2023: coverage, changed rankings by design, lengths of documents.
 
-Its readings: the coverage of a pair is the mean over the systems that chrF scores and WMT
-annotated of the share of distinct segments annotated; a ranking has changed if any two systems
-stand in another order than on the whole test set; simulated samples have the size that the
-paper's coverage makes.
+:data:`READINGS` lists how we read the paper where it leaves room; the result repeats them.
+Simulated samples have the size that follows from the paper's coverage.
 """
 
 from __future__ import annotations
@@ -20,8 +18,8 @@ from assay.papers.compare import (
     PrintedCell,
     PrintedNumber,
     Reproduction,
-    beside,
     compare,
+    extra,
     mean_error,
     no_data_note,
     read_printed,
@@ -43,25 +41,22 @@ from assay.papers.lo2023.scores import (
     usable,
 )
 from assay.results import Note
-from assay.sampling.summary import metric_scores
 from assay.sampling.trial import StabilityRecord
 
 DRAWS, LEAST = 1000, 1
 RUNS = 13
-"""How many runs the paper's best, median and worst are taken of."""
+"""The number of runs behind the paper's best, median and worst."""
 LENGTHS = ("0-9", "10+", "20+", "30+", "40+", "50+")
 """The columns of Table 4."""
 PLANNED = "df_selected is the planned sample, not quite what was annotated"
 READINGS = (
-    Note("reading-coverage", "reading: the coverage of a pair is the mean, over the systems that"
-         " chrF scores and WMT annotated, of the share of distinct segments annotated"),
-    Note("reading-changed", "reading: a ranking has changed if any two systems stand in another"
+    Note("reading-coverage", "reading: the coverage of a pair is the share of distinct segments"
+         " annotated, averaged over the systems that chrF scores and WMT annotated"),
+    Note("reading-changed", "reading: a ranking has changed if any two systems are in another"
          " order than on the whole test set; systems without metric values are left out"),
     Note("reading-windows", "reading: 'DB' in Tables 1-4 is a window anywhere in the document"
          " (DB-linear); 'DB ours' is the design snippets"),
 )  # fmt: skip
-
-
 Numbers = dict[str, OurNumber]
 Records = Mapping[StabilityRun, Sequence[StabilityRecord]]
 
@@ -71,16 +66,16 @@ class Lo2023(PaperWork):
 
     @property
     def steps(self) -> int:
-        """How many records :meth:`run` yields."""
+        """The number of steps that :meth:`run` yields."""
         return sum(len(usable(self.data, run)) for run in self.runs)
 
     def run(self) -> Iterator[tuple[StabilityRun, StabilityRecord]]:
-        """Draw the samples: one record per simulation and language pair."""
+        """Yield one record per simulation and language pair."""
         for run, rng in zip(self.runs, self.request.rng.spawn(len(self.runs)), strict=True):
             pairs = usable(self.data, run)
             shares = printed_coverage(run.of)
             budgets = {str(pair): run.budget or f"{shares[pair]}%" for pair in pairs}
-            # One call per name of the metric's column, which is the same in all files but COMET's.
+            # One call per name of the metric's column; only COMET has several names.
             names = {str(pair): item.column(run.metric) or "" for pair, item in pairs.items()}
             for name in dict.fromkeys(names.values()):
                 sets = {str(p): i.test_set for p, i in pairs.items() if names[str(p)] == name}
@@ -92,7 +87,7 @@ class Lo2023(PaperWork):
                 yield from ((run, record) for record in records)
 
     def finish(self, steps: Iterable[tuple[StabilityRun, StabilityRecord]]) -> Reproduction:
-        """The tables from what :meth:`run` yielded."""
+        """Make the tables from the steps that :meth:`run` yielded."""
         records: dict[StabilityRun, list[StabilityRecord]] = {}
         for run, record in steps:
             records.setdefault(run, []).append(record)
@@ -111,8 +106,8 @@ class Lo2023(PaperWork):
 def list_work(request: PaperRequest) -> Lo2023:
     """Read the folder and list the simulations; ``figures`` adds those of the stability figure.
 
-    The paper ran everything 13 times with the seed 13; ``draws`` are 1000 unless given, and
-    the first 13 of them are taken for what the paper reports.
+    The paper ran everything 13 times with the seed 13. ``draws`` is 1000 by default, of which the
+    first 13 give what the paper reports.
     """
     data = read_folder(request.folder)
     runs = stability_runs(BUDGETS if request.figures else ())
@@ -120,7 +115,7 @@ def list_work(request: PaperRequest) -> Lo2023:
 
 
 def coverage_numbers(data: ScoreFolder) -> Numbers:
-    """Tables 6-8: the mean over systems of the share of segments annotated.
+    """Tables 6-8: the share of annotated segments, averaged over systems.
 
     The systems are those that a metric scores and WMT annotated; a segment counts once.
     """
@@ -136,36 +131,25 @@ def _coverage(data: ScoreFolder, pair: LanguagePair, design: str) -> OurNumber:
     for item in (data.segments.get(pair), data.documents.get(pair)):
         annotated = None if item is None else item.annotated(design)
         if item is not None and annotated is not None:
-            here = annotated[_kept(item, item.metrics[-1], annotated)]
+            place, _ = item.scored(item.metrics[-1])
+            here = annotated[place][annotated[place].any(axis=1)]
             return OurNumber(100 * float(here.mean()), reason=reason)
     what = "what was annotated, in " if pair in data.segments else ""
     return OurNumber(needs=f"{what}{pair.file}")
 
 
-def _kept(item: ScoredPair, metric: str, annotated: np.ndarray) -> np.ndarray:
-    """Positions of the systems that the metric scores and that WMT annotated."""
-    column = item.column(metric)
-    assert column is not None
-    systems, _, _ = metric_scores(item.test_set, column)
-    scored = np.isin(item.test_set.systems, systems)
-    return np.flatnonzero(scored & annotated.any(axis=1))
-
-
 def real_change(item: ScoredPair, metric: str, annotated: np.ndarray) -> bool:
-    """Whether WMT's own sample ranks the systems otherwise than the whole test set."""
-    column = item.column(metric)
-    assert column is not None
-    systems, scores, _ = metric_scores(item.test_set, column)
-    kept = _kept(item, metric, annotated)
-    rows = [systems.index(item.test_set.systems[k]) for k in kept]
-    scores, drawn = scores[rows], annotated[kept]
+    """Whether WMT's own sample ranks the systems differently from the whole test set."""
+    place, scores = item.scored(metric)
+    kept = annotated[place].any(axis=1)
+    scores, drawn = scores[kept], annotated[place][kept]
     means = np.where(drawn, scores, 0.0).sum(axis=1) / drawn.sum(axis=1)
     gaps = (np.sign(mean[:, None] - mean) for mean in (means, scores.mean(axis=1)))
     return not np.array_equal(*gaps)
 
 
 def change_numbers(data: ScoreFolder, records: Records) -> Numbers:
-    """Tables 1-3: in how many pairs the ranking changes."""
+    """Tables 1-3: the number of pairs whose ranking changes."""
     ours = {}
     for item in read_printed("lo2023"):
         design = DESIGN_OF.get(item.table)
@@ -185,7 +169,7 @@ def change_numbers(data: ScoreFolder, records: Records) -> Numbers:
 def _sampled(
     data: ScoreFolder, printed: PrintedNumber, pairs: Sequence[LanguagePair], design: str
 ) -> OurNumber:
-    """What WMT's own samples did, on the pairs that are here."""
+    """The rankings that WMT's own samples change, of the pairs in the folder."""
     metric, whole = printed.column, design == "WD"
     changed, lacking = [], []
     for pair in _scored_by(pairs, metric):
@@ -211,7 +195,7 @@ def _scored_by(pairs: Iterable[LanguagePair], metric: str) -> list[LanguagePair]
 def _counted(
     changed: int, here: int, printed: PrintedNumber, lacking: Sequence[str], note: str
 ) -> OurNumber:
-    """A count on all pairs is compared; on fewer, only where the paper leaves no room for it."""
+    """Compare a count over all pairs; over fewer, only if the paper's count rules ours out."""
     if not lacking:
         return OurNumber(changed, of=here, reason="differs with all pairs present", note=note)
     assert printed.of is not None
@@ -226,7 +210,7 @@ def _counted(
 
 
 def listed(lacking: Iterable[str]) -> str:
-    """The files that would be needed, those of one year as one pattern.
+    """List the missing files, those of one year as one pattern.
 
     >>> listed(["wmt19_metrics_de-cs.parquet", "wmt19_metrics_de-fr.parquet"])
     'wmt19_metrics_{de-cs,de-fr}.parquet'
@@ -245,7 +229,7 @@ def listed(lacking: Iterable[str]) -> str:
 def _simulated(
     data: ScoreFolder, records: Records, run: StabilityRun, printed: PrintedNumber, statistic: str
 ) -> OurNumber:
-    """Best, median or worst of 13 runs; the error is the spread between sets of 13 runs."""
+    """The best, median or worst of 13 runs; its error is the spread between sets of 13 runs."""
     present, whole = usable(data, run), run.design == "WD"
     lacking = [
         data.lacks(pair, run.metric, whole=whole)
@@ -274,7 +258,7 @@ def _of_runs(records: Sequence[StabilityRecord], statistic: str) -> tuple[float,
 
 
 def length_numbers(data: ScoreFolder, records: Records) -> Numbers:
-    """Table 4: the shares of the data by the length of its documents."""
+    """Table 4: the shares of segments by the length of their document."""
     simulated = _by_pair(records, "DB-linear")
     return {
         item.number: _length(data, simulated, item)
@@ -305,7 +289,7 @@ def _length(
 
 
 def _by_pair(records: Records, design: str) -> dict[str, StabilityRecord]:
-    """The records of a matched design on the DF pairs, by any metric: lengths are the same."""
+    """One record per DF pair of a matched design, by any metric: lengths do not depend on it."""
     by_name: dict[str, StabilityRecord] = {}
     for run, its in records.items():
         if run.of == "DF" and run.design == design and run.matched and run.budget is None:
@@ -315,7 +299,7 @@ def _by_pair(records: Records, design: str) -> dict[str, StabilityRecord]:
 
 
 def _length_cells(records: Records) -> Iterator[PrintedCell]:
-    """Table 4 for our own snippets, and for fixed ones as the paper describes them."""
+    """Table 4 for our snippets, and for fixed snippets as the paper describes them."""
     simulated = {"DB ours": _by_pair(records, "DB"), "DF simulated": _by_pair(records, "DF")}
     printed = [item.row.split()[0] for item in read_printed("lo2023") if item.table == "Table 4"]
     for lp in dict.fromkeys(printed):
@@ -324,11 +308,11 @@ def _length_cells(records: Records) -> Iterator[PrintedCell]:
             if record is not None:
                 for k, column in enumerate(LENGTHS):
                     found = mean_error(100 * record.length_shares[:, k])
-                    yield beside("Table 4", f"{lp} {label}", column, *found)
+                    yield extra("Table 4", f"{lp} {label}", column, *found)
 
 
 def _mean_cells(records: Records) -> Iterator[PrintedCell]:
-    """What the paper has not: means over all draws, and our own snippets beside the paper's."""
+    """Means over all draws, and our snippets next to the paper's; the paper prints neither."""
     for table, design in DESIGN_OF.items():
         for metric in METRICS:
             for name, label in ((design, design), ("DB-linear", "DB"), ("DB", "DB ours")):
@@ -344,22 +328,22 @@ def _means(
     note = _short(records)
     if label == "DB ours":
         for statistic in ("best", "median", "worst"):
-            yield beside(table, f"{label} {statistic}", metric, *_of_runs(records, statistic),
+            yield extra(table, f"{label} {statistic}", metric, *_of_runs(records, statistic),
                          ours_of=len(records), note=note, digits=0)  # fmt: skip
     total = assay.summarise_stability(records, metric=metric).designs[0]
-    yield beside(table, f"{label} mean", metric, total.changed, total.changed_error,
+    yield extra(table, f"{label} mean", metric, total.changed, total.changed_error,
                  ours_of=len(records), note=note, digits=2)  # fmt: skip
 
 
 def _short(records: Sequence[StabilityRecord]) -> str:
-    """Where a design cannot spend its budget: fixed snippets of long documents."""
+    """The pairs in which a design cannot spend its budget (fixed snippets of long documents)."""
     short = [r for r in records if r.sizes.mean() < 0.95 * r.n]
     return ", ".join(f"{r.name}: {r.sizes.mean() / r.population:.0%} drawn of"
                      f" {r.n / r.population:.0%} wanted" for r in short)  # fmt: skip
 
 
 def _beyond_cells(records: Records) -> Iterator[PrintedCell]:
-    """Matching x design on the pairs that WMT20 sampled by whole documents."""
+    """Designs with and without matching, on the pairs that WMT20 sampled by whole documents."""
     for run in BEYOND:
         everywhere = records.get(run._replace(year=None), ())
         wanted = {str(pair) for pair in pairs_of(run.of, run.year)}
@@ -372,7 +356,7 @@ def _beyond_cells(records: Records) -> Iterator[PrintedCell]:
             ("significant flips", total.significant_flips, total.significant_error, len(here)),
             ("discordant %", 100 * total.discordant_pairs, 100 * total.discordant_error, None),
         ):
-            yield beside("beyond", run.label, column, value, error, ours_of=of, digits=2)
+            yield extra("beyond", run.label, column, value, error, ours_of=of, digits=2)
 
 
 def _budget_cells(records: Records, runs: Iterable[StabilityRun]) -> Iterator[PrintedCell]:
@@ -381,12 +365,12 @@ def _budget_cells(records: Records, runs: Iterable[StabilityRun]) -> Iterator[Pr
         here = records.get(run, ())
         if here and run.budget is not None:
             total = assay.summarise_stability(here, metric=run.metric).designs[0]
-            yield beside("budgets", run.label, run.budget, 100 * total.changed / len(here),
+            yield extra("budgets", run.label, run.budget, 100 * total.changed / len(here),
                          100 * total.changed_error / len(here), digits=1)  # fmt: skip
 
 
 def _from_documents(data: ScoreFolder) -> Iterator[Note]:
-    """Which metrics are known by document only."""
+    """Note the metrics for which the folder has document scores only."""
     for metric in METRICS:
         pairs = [
             str(pair)
@@ -396,6 +380,6 @@ def _from_documents(data: ScoreFolder) -> Iterator[Note]:
         if pairs:
             yield Note(
                 "documents-only",
-                f"{metric}: scores of documents only in {len(pairs)} pairs ({pairs[0]}, ...), which"
-                " serve whole documents and not snippets",
+                f"{metric}: {len(pairs)} pairs ({pairs[0]}, ...) have scores of documents only,"
+                " which serve whole documents but not snippets",
             )

@@ -1,10 +1,10 @@
-"""What lo2023 is computed from: scores and annotations in a folder, and samples to simulate.
+"""Read the data of lo2023 from a folder and list the samples to simulate.
 
-Any part of it will do. ``wmtYY_metrics_LP.parquet`` has one row per system and segment with
-``system``, ``doc``, ``seg_id``, metrics, and what WMT annotated: ``da_annotated`` or
-``wd_annotated`` (per system), ``df_selected`` (the plan of fixed snippets).
-``wmtYY_docmetrics.parquet`` has one row per language pair, system and document with the mean
-metrics of the document's segments, their number ``n_segs``, and how many were annotated, ``n_da``.
+``wmtYY_metrics_LP.parquet`` has one row per system and segment with ``system``, ``doc``,
+``seg_id``, metrics, and what WMT annotated: ``da_annotated`` or ``wd_annotated`` (per system),
+``df_selected`` (the plan of fixed snippets). ``wmtYY_docmetrics.parquet`` has one row per language
+pair, system and document with the mean metrics of the document's segments, their number
+``n_segs``, and the number annotated, ``n_da``. Any part of these is enough for some numbers.
 """
 
 from __future__ import annotations
@@ -20,27 +20,26 @@ import numpy as np
 import polars as pl
 
 import assay
-from assay.errors import Problem, TableError
-from assay.papers.compare import read_parquet, read_printed
+from assay.papers.compare import need_table, read_parquet, read_printed
 from assay.results import Note
 
 METRICS = ("COMET-20", "YiSi-1", "sentBLEU", "chrF")
 """The columns of Tables 1-3."""
 COVERAGE_TABLES = {"SL": "Table 6", "WD": "Table 7", "DF": "Table 8"}
-"""Where the coverage is of the pairs that WMT sampled by segments, documents, fixed snippets."""
+"""The tables of coverage, by the design with which WMT sampled their pairs."""
 BUDGETS = ("10%", "20%", "30%", "40%", "50%", "60%", "70%", "80%", "90%")
 """The budgets of the figure of stability."""
 DESIGN_OF = {"Table 1": "SL", "Table 2": "WD", "Table 3": "DF"}
 """The design by which WMT sampled the pairs of a table."""
 COLUMN_NAMES = {"COMET-20": ("COMET-20", "COMET-DA_2020", "COMET")}
-"""What a metric of the paper may be called in a file, where that differs."""
+"""Names in the files of a metric that the paper calls differently."""
 
 ANNOTATED = {
     "SL": ("da_annotated", "wd_annotated"),
     "WD": ("da_annotated", "wd_annotated"),
     "DF": ("df_selected",),
 }
-"""The columns that say what WMT sampled, by design."""
+"""The columns that mark what WMT sampled, by design."""
 _SEGMENTS = re.compile(r"wmt(\d\d)_metrics_([a-z]+-[a-z]+)\.parquet")
 _DOCUMENTS = re.compile(r"wmt(\d\d)_docmetrics\.parquet")
 
@@ -62,14 +61,14 @@ class LanguagePair(NamedTuple):
 
 @cache
 def printed_coverage(design: str) -> dict[LanguagePair, float]:
-    """The share of segments annotated, in percent, of the pairs that WMT sampled this way."""
+    """The printed percentage of annotated segments, by pair that WMT sampled with a design."""
     printed = [item for item in read_printed("lo2023") if item.table == COVERAGE_TABLES[design]]
     pairs = [LanguagePair(int(item.row[3:5]), item.row[6:]) for item in printed]
     return {pair: item.value for pair, item in zip(pairs, printed, strict=True)}
 
 
 def pairs_of(design: str, year: int | None = None) -> tuple[LanguagePair, ...]:
-    """The pairs that WMT sampled this way, in the order of the paper.
+    """The pairs that WMT sampled with a design, in the order of the paper.
 
     >>> len(pairs_of("WD")), [str(pair) for pair in pairs_of("SL", 20)]
     (43, ['WMT20 iu-en', 'WMT20 km-en', 'WMT20 ps-en'])
@@ -79,10 +78,10 @@ def pairs_of(design: str, year: int | None = None) -> tuple[LanguagePair, ...]:
 
 @dataclass(frozen=True, eq=False)
 class ScoredPair:
-    """One language pair with the metrics that its file has.
+    """One language pair with the metrics in its file.
 
-    ``whole_documents``: the scores are means of documents, repeated for each of its segments, so
-    they hold for whole documents only.
+    With ``whole_documents``, scores are means of documents repeated for every segment, so they are
+    valid for whole documents only.
     """
 
     pair: LanguagePair
@@ -90,22 +89,22 @@ class ScoredPair:
     whole_documents: bool = False
 
     def column(self, metric: str) -> str | None:
-        """The name of a metric of the paper in this file, if it is there."""
+        """The file's column with a metric of the paper, or None."""
         names = COLUMN_NAMES.get(metric, (metric,))
         return next((name for name in names if name in self.test_set.metrics), None)
 
     @cached_property
     def metrics(self) -> tuple[str, ...]:
-        """The metrics of the paper that the file has."""
+        """The paper's metrics that the file has."""
         return tuple(metric for metric in METRICS if self.column(metric) is not None)
 
     @property
     def several_documents(self) -> bool:
-        """Whether there are documents to choose among."""
+        """Whether there are at least two documents."""
         return self.test_set.documents.height > 1
 
     def annotated(self, design: str) -> np.ndarray | None:
-        """Systems x segments: what WMT sampled by this design, or None where the file is silent."""
+        """What WMT sampled with a design (systems x segments), or None if the file does not say."""
         for name in ANNOTATED[design]:
             if name in self.test_set.frame.columns:
                 found = self.test_set.matrix(name) > 0
@@ -113,21 +112,37 @@ class ScoredPair:
                     return np.asarray(found)
         return None
 
+    def scored(self, metric: str) -> tuple[np.ndarray, np.ndarray]:
+        """The positions of the systems that a metric scores, and their scores.
+
+        A missing value is replaced by the system's mean.
+        """
+        column = self.column(metric)
+        assert column is not None
+        values = self.test_set.matrix(column)
+        place = np.flatnonzero(np.isfinite(values).any(axis=1))
+        if len(place) < 2:
+            fault = f"{metric} scores {len(place)} of {len(values)} systems; two are needed"
+            need_table(Path(self.pair.file), (), fault)
+        values = values[place]
+        means = np.nanmean(values, axis=1, keepdims=True)
+        return place, np.where(np.isfinite(values), values, means)
+
 
 class ScoreFolder(NamedTuple):
-    """What a folder has of the paper's language pairs."""
+    """The paper's language pairs that a folder has, by the kind of file."""
 
     segments: Mapping[LanguagePair, ScoredPair]
     documents: Mapping[LanguagePair, ScoredPair]
     notes: tuple[Note, ...]
 
     def find(self, pair: LanguagePair, metric: str, *, whole: bool = False) -> ScoredPair | None:
-        """The scores of a pair by a metric; those of documents will do for ``whole`` ones."""
+        """The scores of a pair by a metric; for ``whole`` documents also from document scores."""
         options = [self.segments.get(pair), self.documents.get(pair) if whole else None]
         return next((item for item in options if item and metric in item.metrics), None)
 
     def lacks(self, pair: LanguagePair, metric: str, *, whole: bool = False) -> str:
-        """What would have to be in the folder for :meth:`find` to find it."""
+        """What the folder lacks for :meth:`find` to succeed."""
         if pair not in self.segments and not (whole and pair in self.documents):
             return pair.file
         found = self.find(pair, metric, whole=whole)
@@ -135,7 +150,7 @@ class ScoreFolder(NamedTuple):
 
 
 def read_folder(folder: Path) -> ScoreFolder:
-    """Read every file of the folder that the paper's language pairs are in."""
+    """Read every file in the folder that holds language pairs of the paper."""
     wanted = {pair for design in COVERAGE_TABLES for pair in pairs_of(design)}
     segments: dict[LanguagePair, ScoredPair] = {}
     documents: dict[LanguagePair, ScoredPair] = {}
@@ -157,15 +172,15 @@ def read_folder(folder: Path) -> ScoreFolder:
 def _read_segments(path: Path, pair: LanguagePair) -> ScoredPair:
     found = ScoredPair(pair, assay.read_scores(path, columns={"seg": "seg_id"}))
     missing = [] if "doc" in found.test_set.frame.columns else ["doc"]
-    _need(path, missing, found.metrics)
+    _need_metrics(path, missing, found.metrics)
     return found
 
 
 def _read_documents(path: Path, year: int) -> dict[LanguagePair, ScoredPair]:
-    """The documents of every pair, each stretched to its segments; the first n_da are annotated."""
+    """Read document scores and repeat them for every segment, the first n_da being annotated."""
     frame = read_parquet(path, ("lp", "system", "doc", "n_segs", "n_da"))
     names = [name for metric in METRICS for name in COLUMN_NAMES.get(metric, (metric,))]
-    _need(path, [], tuple(name for name in names if name in frame.columns))
+    _need_metrics(path, [], tuple(name for name in names if name in frame.columns))
     stretched = (
         frame.with_columns(seg=pl.int_ranges(1, pl.col("n_segs").cast(pl.Int64) + 1))
         .explode("seg")
@@ -178,16 +193,13 @@ def _read_documents(path: Path, year: int) -> dict[LanguagePair, ScoredPair]:
     return found
 
 
-def _need(path: Path, missing: list[str], metrics: tuple[str, ...]) -> None:
-    problems = [Problem("the column is missing", column=name) for name in missing]
-    if not metrics:
-        problems.append(Problem(f"none of the paper's metrics is here: {', '.join(METRICS)}"))
-    if problems:
-        raise TableError(str(path), problems)
+def _need_metrics(path: Path, missing: list[str], metrics: tuple[str, ...]) -> None:
+    fault = f"none of the paper's metrics is here: {', '.join(METRICS)}"
+    need_table(path, missing, *([] if metrics else [fault]))
 
 
 class StabilityRun(NamedTuple):
-    """One simulation: a metric under a design, at WMT's coverage of each pair or at a budget."""
+    """One simulation: a metric and a design, at WMT's coverage of each pair or at a budget."""
 
     metric: str
     design: str
@@ -198,7 +210,7 @@ class StabilityRun(NamedTuple):
 
     @property
     def label(self) -> str:
-        """The design and whether all systems share the sample."""
+        """The design, and whether all systems share the sample."""
         design = "DB ours" if self.design == "DB" else self.design
         return f"{design} {'matched' if self.matched else 'unmatched'}"
 
@@ -208,12 +220,12 @@ BEYOND = tuple(
     for design in ("WD", "SL", "DB-linear", "DB")
     for matched in (False, True)
 )
-"""The decomposition the paper lacks: every design with and without matching."""
+"""A comparison that the paper lacks: every design with and without matching."""
 SWEPT = (("WD", False), ("WD", True), ("DB-linear", True), ("DB", True), ("SL", True))
 
 
 def stability_runs(budgets: Sequence[str]) -> Iterator[StabilityRun]:
-    """Every simulation, each once."""
+    """Every simulation, once."""
     for design in DESIGN_OF.values():
         for metric in METRICS:
             yield StabilityRun(metric, design, matched=design == "DF", of=design)
@@ -227,7 +239,7 @@ def stability_runs(budgets: Sequence[str]) -> Iterator[StabilityRun]:
 
 
 def usable(data: ScoreFolder, run: StabilityRun) -> dict[LanguagePair, ScoredPair]:
-    """The pairs whose data the simulation can use, of those that WMT sampled by ``run.of``."""
+    """The pairs that WMT sampled with ``run.of`` and whose data the simulation can use."""
     pairs = {}
     for pair in pairs_of(run.of, run.year):
         item = data.find(pair, run.metric, whole=run.design == "WD")

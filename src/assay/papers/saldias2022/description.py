@@ -12,7 +12,7 @@ from assay.papers.compare import (
     PrintedCell,
     PrintedNumber,
     ScatterPanel,
-    beside,
+    extra,
     read_printed,
 )
 from assay.papers.saldias2022.ratings import (
@@ -27,9 +27,9 @@ from assay.papers.saldias2022.tally import Tally, summarise
 
 FILE_NAMES = {"Tohoku": "Tohoku-AIP-NTT", "Tencent": "Tencent_Translation",
               "VolcTrans": "Huoshan_Translate", "WeChat": "WeChat_AI"}  # fmt: skip
-"""Systems of WMT20 that the files name otherwise than the paper."""
+"""The files' names of systems that the paper names differently."""
 IN_PLACE_OF = {"BLEURT-extended": "BLEURT-20"}
-"""A metric of the paper and the nearest one that the files have."""
+"""For a metric of the paper, the nearest one that the files have."""
 VIRTUAL = "a column of single ratings mixes raters"
 Numbers = dict[str, OurNumber]
 
@@ -50,18 +50,18 @@ def description_numbers(data: RatingFolder) -> Numbers:
 
 
 def description_cells(data: RatingFolder, tallies: Mapping[str, Tally]) -> Iterator[PrintedCell]:
-    """The same for what the paper does not have: other metrics, other years, virtual raters."""
+    """The same for metrics, years and raters that the paper does not print."""
     for name, corpus in data.development.items():
         if not corpus.named:
             for trial in corpus.raters:
                 for column, size in zip(("segs", "docs"), _sizes(trial), strict=True):
-                    yield beside("Table 7", f"{name} {trial.rater}", column, size, note=VIRTUAL,
+                    yield extra("Table 7", f"{name} {trial.rater}", column, size, note=VIRTUAL,
                                  digits=0)  # fmt: skip
         yield from _correlation_cells(corpus)
         errors = rater_errors(corpus)
         if not corpus.named:
             for rater, error in errors.items():
-                yield beside("Table 12", f"{name} {rater}", "abs error", error, note=VIRTUAL,
+                yield extra("Table 12", f"{name} {rater}", "abs error", error, note=VIRTUAL,
                              digits=2)  # fmt: skip
         if errors:
             yield from _own_ratings(name, tallies.get(name, {}), errors)
@@ -75,7 +75,7 @@ def _sizes(trial: RaterTrial) -> tuple[int, int]:
 
 
 def _size_numbers(corpus: RatedCorpus) -> Numbers:
-    """Table 7: segments and documents of every rater, in the order of their names."""
+    """Table 7: segments and documents of every rater, sorted by name."""
     trials = {"corpus": corpus.mean}
     if corpus.named:
         trials |= {f"rater{k}": trial for k, trial in enumerate(corpus.raters, 1)}
@@ -119,7 +119,7 @@ def _lacks(what: str, corpus: RatedCorpus) -> OurNumber:
 
 
 def _correlation_numbers(corpus: RatedCorpus) -> Numbers:
-    """Table 9: metrics and ratings of one rater for one MT system, the correlation averaged."""
+    """Table 9: the correlation of a metric with the ratings, averaged over raters and systems."""
     ours = {}
     for item in _printed(corpus.source.name, "r"):
         metric = item.row.split()[1]
@@ -157,11 +157,11 @@ def _correlation_cells(corpus: RatedCorpus) -> Iterator[PrintedCell]:
     for metric in (*corpus.metrics, "target-length"):
         ours = _correlation(corpus, metric).value
         if metric not in used and ours is not None:
-            yield beside("Table 9", f"{source.name} {metric}", "r", ours, digits=3)
+            yield extra("Table 9", f"{source.name} {metric}", "r", ours, digits=3)
 
 
 def _rater_numbers(corpus: RatedCorpus) -> Numbers:
-    """Table 12: a rater's score predicted by the mean of the others on the same segments."""
+    """Table 12: the error when the others' mean predicts a rater's, on the same segments."""
     errors = rater_errors(corpus)
     if not errors:
         return {}
@@ -176,7 +176,7 @@ def _rater_numbers(corpus: RatedCorpus) -> Numbers:
 
 
 def rater_errors(corpus: RatedCorpus) -> dict[str, float]:
-    """Mean over systems of the distance between a rater's mean and that of the others."""
+    """The gap between a rater's mean and that of the others, averaged over systems."""
     parts = []
     for k, trial in enumerate(corpus.raters, 1):
         name = f"rater{k}" if corpus.named else trial.rater
@@ -200,20 +200,20 @@ def rater_errors(corpus: RatedCorpus) -> dict[str, float]:
 
 
 def _own_ratings(lp: str, tally: Tally, errors: Mapping[str, float]) -> Iterator[PrintedCell]:
-    """How many own ratings predict a rater better than the other raters' scores of everything."""
+    """The fewest own ratings that predict a rater better than all scores of the other raters."""
     others = float(np.mean(list(errors.values())))
     sizes = sorted({key.size for key in tally.get("docs-prop+cv-knn", {})})
     for size in sizes:
         best = summarise(tally, "docs-prop+cv-knn", [size])
         if best is not None and best.error < others:
-            yield beside("Table 12", f"{lp} own ratings as good as others'", "% of the segments",
+            yield extra("Table 12", f"{lp} own ratings as good as others'", "% of the segments",
                          100 * size, note="the paper, with other raters: less than 10 %",
                          digits=0)  # fmt: skip
             return
 
 
 def scatter(corpus: RatedCorpus | None) -> tuple[ScatterPanel, ...]:
-    """Figure 6: two systems of one rater and two raters of one system, ratings by metric."""
+    """Figure 6: ratings by a metric, for two systems of one rater and two raters of one system."""
     if corpus is None or not corpus.metrics:
         return ()
     metric, machines = corpus.metrics[0], machine_systems(corpus.frame)
@@ -234,8 +234,8 @@ def _panel(trial: RaterTrial, system: str, metric: str) -> ScatterPanel:
 
 
 def scatter_cells(panels: tuple[ScatterPanel, ...]) -> Iterator[PrintedCell]:
-    """The slopes and mean distances behind Figure 6."""
+    """The slopes of Figure 6 and the mean distances from its lines."""
     for panel in panels[:2] + panels[3:]:
         for column, value in (("slope", panel.slope), ("distance", panel.distance)):
-            yield beside("Figure 6", f"EnDe {panel.title}", column, value,
+            yield extra("Figure 6", f"EnDe {panel.title}", column, value,
                          note=f"by {panel.metric}", digits=2)  # fmt: skip

@@ -1,19 +1,18 @@
-"""The simulations of saldias2022, and samples that no public function draws.
+"""Simulations of saldias2022 that need the samples themselves: error bounds and other means.
 
-These are for the bounds of Table 5 and for other means than equation 1.
-
-Table 5 says how often Hoeffding's and Bernstein's bounds hold, and how wide they are, for the mean
-of a simple random sample (*base*) and for the paper's best, docs-prop+cv-knn (*best*), with the
-range R of MQM, 25, and with the range that the paper found to fit, 4 and 7.
+Table 5 says how often Hoeffding's and Bernstein's bounds hold, and how wide they are: for the mean
+of a simple random sample (*base*) and for the paper's best method, docs-prop+cv-knn (*best*), with
+the range R of MQM, 25, and with the ranges that the paper found to fit, 4 and 7.
 
 Methods that sample some documents more than others can be read in three ways. Equation 1 weights
-the mean of every document by its length: over those of which something was drawn, as we read it, or
-to the letter over all, so that the others count as 0. The plain mean weights nothing.
+the mean of every document by its length: as we read it, over the documents with a drawn segment; to
+the letter, over all documents, so that the others count as 0. The plain mean has no weights.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
 import numpy as np
@@ -24,16 +23,16 @@ from assay.designs.units import DesignUnits
 from assay.estimation.kernels import adjusted_means
 from assay.estimation.results import EvaluationRecord
 from assay.estimation.study import make_features
-from assay.papers.compare import OurNumber, PrintedCell, beside, read_printed
+from assay.papers.compare import OurNumber, PrintedCell, Task, extra, read_printed
 from assay.papers.saldias2022.ratings import DEVELOPMENT, RaterTrial, RatingFile, RatingFolder
 from assay.papers.saldias2022.tally import PAPER_SIMULATIONS, SIZES, Tally, TrialKey
 from assay.stats.bounds import bernstein_bound, hoeffding_bound
 from assay.stats.incremental import incremental_order
 
 LEVEL = 0.95
-"""How often the bounds of Table 5 hold at least."""
+"""The least share of samples in which a bound must hold."""
 PRIOR, NEIGHBOURS = 2.0, 25
-"""Pseudo-ratings of a document, and neighbours by metrics, of the incremental methods."""
+"""Pseudo-ratings per document, and nearest neighbours by metrics, of the incremental methods."""
 BOUND_SIZES = (0.1, 0.3, 0.5)
 RANGE = 25.0
 """The range of MQM scores."""
@@ -42,15 +41,15 @@ ORACLE_RANGE = {"EnDe": 4.0, "ZhEn": 7.0}
 BOUNDS = ("Hoeffding oracle", "Hoeffding", "Bernstein", "Bernstein-Serfling")
 OTHER = {"base": "best", "best": "base"}
 EXCHANGED = "ZhEn"
-"""Where Table 5 prints the slack of base and best in each other's place: slack is the bound less
-the error, the bound is the same for both, and best has the smaller error."""
+"""Table 5 prints the slack of base and best exchanged for this pair: slack is the bound minus the
+error, the bound is the same for both, and best has the smaller error."""
 UNEVEN = ("docs-opt", "docs-incr-metrics", "docs-incr-human")
 """Methods that sample some documents more than others."""
 OTHER_MEANS = ("plain mean", "documents not drawn as 0")
 
 
 class KnownSystem(NamedTuple):
-    """One rater and system, all ratings ``x`` known."""
+    """One rater and one system, with the ratings ``x`` of all segments."""
 
     lp: str
     rater: str
@@ -59,21 +58,12 @@ class KnownSystem(NamedTuple):
 
     @property
     def system(self) -> str:
-        """Its name."""
+        """The name of the system."""
         return self.population.test_set.systems[0]
 
 
-class BoundWork(NamedTuple):
-    """One estimator at one size."""
-
-    known: KnownSystem
-    size: float
-    estimator: str
-    draws: int
-
-
 class BoundRecord(NamedTuple):
-    """The share of draws in which a bound held, its mean slack and its mean, by bound."""
+    """By bound: the share of draws in which it held (``cal``), its mean slack, its mean ``t``."""
 
     lp: str
     estimator: str
@@ -85,23 +75,6 @@ class BoundRecord(NamedTuple):
     slack_noise: float
 
 
-class MeanWork(NamedTuple):
-    """One method at all sizes."""
-
-    known: KnownSystem
-    method: str
-    sizes: tuple[float, ...]
-    draws: int
-
-
-class MeanRecord(NamedTuple):
-    """The errors of other means of one system by one rater, a record per mean and size."""
-
-    lp: str
-    rater: str
-    records: tuple[EvaluationRecord, ...]
-
-
 class RaterRun(NamedTuple):
     """The simulations of one rater on one file."""
 
@@ -111,15 +84,16 @@ class RaterRun(NamedTuple):
 
     @property
     def steps(self) -> int:
-        """How many records it yields."""
+        """The number of records that it yields."""
         return len(self.methods) * len(self.trial.test_set.systems) * len(SIZES)
 
 
-Step = tuple[RaterRun | None, EvaluationRecord | BoundRecord | MeanRecord]
+MeanRecords = list[tuple[TrialKey, EvaluationRecord]]
+Step = tuple[RaterRun | None, EvaluationRecord | BoundRecord | tuple[str, MeanRecords]]
 
 
 class Tallies(NamedTuple):
-    """All records: of single raters and of their means by language pair, of other years by file."""
+    """All records, by language pair (single raters, means of raters) or by file (other years)."""
 
     single: dict[str, Tally]
     means: dict[str, Tally]
@@ -128,21 +102,20 @@ class Tallies(NamedTuple):
 
     @classmethod
     def of(cls, steps: Iterable[Step]) -> Tallies:
-        """The records sorted into their places."""
-        found = cls({}, {}, {}, [])
+        """Sort the records of all steps into their tallies."""
+        tallies = cls({}, {}, {}, [])
         for run, record in steps:
             if isinstance(record, BoundRecord):
-                found.bounds.append(record)
-            elif isinstance(record, MeanRecord):
-                tally = found.single.setdefault(record.lp, {})
-                for item in record.records:
-                    key = TrialKey(record.rater, item.system, item.size)
-                    tally.setdefault(item.method, {})[key] = item
-            else:
+                tallies.bounds.append(record)
+            elif isinstance(record, EvaluationRecord):
                 assert run is not None
                 key = TrialKey(run.trial.rater, record.system, record.size)
-                found._of(run).setdefault(record.method, {})[key] = record
-        return found
+                tallies._of(run).setdefault(record.method, {})[key] = record
+            else:
+                tally = tallies.single.setdefault(record[0], {})
+                for key, item in record[1]:
+                    tally.setdefault(item.method, {})[key] = item
+        return tallies
 
     def _of(self, run: RaterRun) -> Tally:
         if run.source.year != 20:
@@ -152,7 +125,7 @@ class Tallies(NamedTuple):
 
 
 def known_systems(lp: str, trials: Sequence[RaterTrial]) -> list[KnownSystem]:
-    """Every rater and system of a language pair."""
+    """Every pair of a rater and a system of a language pair."""
     return [
         KnownSystem(lp, trial.rater, Population(trial.test_set).of_system(system), x)
         for trial in trials
@@ -160,50 +133,48 @@ def known_systems(lp: str, trials: Sequence[RaterTrial]) -> list[KnownSystem]:
     ]
 
 
-def bound_work(systems: Sequence[KnownSystem], draws: int) -> list[BoundWork]:
-    """What :func:`try_bounds` has to do."""
+def bound_tasks(systems: Sequence[KnownSystem], draws: int) -> list[Task]:
+    """A task for every system, size and estimator of Table 5."""
     return [
-        BoundWork(known, size, estimator, draws)
+        Task((), partial(try_bounds, known, size, estimator, draws))
         for known in systems
         for estimator in OTHER
         for size in BOUND_SIZES
     ]
 
 
-def mean_work(
-    systems: Sequence[KnownSystem], sizes: tuple[float, ...], draws: int
-) -> list[MeanWork]:
-    """What :func:`try_means` has to do."""
-    return [MeanWork(known, method, sizes, draws) for known in systems for method in UNEVEN]
+def mean_tasks(systems: Sequence[KnownSystem], draws: int) -> list[Task]:
+    """A task for every system and method that samples unevenly."""
+    return [
+        Task((), partial(try_means, known, method, SIZES, draws))
+        for known in systems
+        for method in UNEVEN
+    ]
 
 
-def try_bounds(work: BoundWork, rng: np.random.Generator) -> BoundRecord:
+def try_bounds(
+    known: KnownSystem, size: float, estimator: str, draws: int, rng: np.random.Generator
+) -> BoundRecord:
     """Draw samples and compare the error of the estimate with every bound."""
-    x = work.known.x
-    n, population = max(2, round(work.size * len(x))), len(x)
-    draw = _base if work.estimator == "base" else _best
-    estimates, samples = draw(work.known, n, work.draws, rng)
+    x = known.x
+    n, population = max(2, round(size * len(x))), len(x)
+    estimates, samples = (_base if estimator == "base" else _best)(known, n, draws, rng)
     errors = np.abs(estimates - x.mean())
-    oracle = ORACLE_RANGE[work.known.lp]
     t = np.stack([
-        np.full(work.draws, hoeffding_bound(n, population, oracle, LEVEL)),
-        np.full(work.draws, hoeffding_bound(n, population, RANGE, LEVEL)),
+        np.full(draws, hoeffding_bound(n, population, ORACLE_RANGE[known.lp], LEVEL)),
+        np.full(draws, hoeffding_bound(n, population, RANGE, LEVEL)),
         np.array([bernstein_bound(v, population, RANGE, LEVEL) for v in samples]),
         np.array([bernstein_bound(v, population, RANGE, LEVEL, serfling=True) for v in samples]),
     ])  # fmt: skip
-    return BoundRecord(
-        work.known.lp, work.estimator, work.size, work.draws,
-        tuple(map(float, (errors <= t).mean(axis=1))),
-        tuple(map(float, (t - errors).mean(axis=1))),
-        tuple(map(float, t.mean(axis=1))),
-        float(errors.std() / np.sqrt(work.draws)),
-    )  # fmt: skip
+    cal, slack, bound = (tuple(part.mean(axis=1).tolist()) for part in (errors <= t, t - errors, t))
+    noise = float(errors.std() / np.sqrt(draws))
+    return BoundRecord(known.lp, estimator, size, draws, cal, slack, bound, noise)
 
 
 def _base(
     known: KnownSystem, n: int, draws: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Means of simple random samples, all draws at once, and the samples."""
+    """The means of simple random samples, all drawn at once, and the samples."""
     x = known.x
     order = rng.random((draws, len(x))).argsort(axis=1)[:, :n]
     return x[order].mean(axis=1), x[order]
@@ -212,7 +183,7 @@ def _base(
 def _best(
     known: KnownSystem, n: int, draws: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, list[np.ndarray]]:
-    """docs-prop+cv-knn, and its samples."""
+    """The estimates of docs-prop+cv-knn and their samples."""
     population, x = known.population, known.x
     design = find_design("docs-prop")
     plan, features = design.plan(population, n), make_features(population.test_set)
@@ -222,55 +193,53 @@ def _best(
     return adjusted_means(x, drawn, units, "cv-knn", known_of).center, [x[row] for row in drawn]
 
 
-def try_means(work: MeanWork, rng: np.random.Generator) -> MeanRecord:
-    """Draw samples of every size and take other means than equation 1 over what was drawn."""
-    x, document = work.known.x, work.known.population.layout.document
-    sizes = [max(1, round(size * len(x))) for size in work.sizes]
+def try_means(
+    known: KnownSystem, method: str, sizes: Sequence[float], draws: int, rng: np.random.Generator
+) -> tuple[str, MeanRecords]:
+    """Draw samples of every size and take the other means of what was drawn."""
+    x, document = known.x, known.population.layout.document
+    counts = [max(1, round(size * len(x))) for size in sizes]
     records = []
-    for size, n, drawn in zip(work.sizes, sizes, _drawn(work, sizes, rng), strict=True):
+    drawn_by_size = _drawn(known, method, counts, draws, rng)
+    for size, n, drawn in zip(sizes, counts, drawn_by_size, strict=True):
         count = np.stack([np.bincount(document, row) for row in drawn])
         total = np.stack([np.bincount(document, row * x) for row in drawn])
         by_length = (total / np.maximum(count, 1)) @ np.bincount(document)
         means = (total.sum(axis=1) / count.sum(axis=1), by_length / len(x))
-        records += [
-            _mean_record(work, name, size, n, mean - x.mean())
-            for name, mean in zip(OTHER_MEANS, means, strict=True)
-        ]
-    return MeanRecord(work.known.lp, work.known.rater, tuple(records))
+        for name, mean in zip(OTHER_MEANS, means, strict=True):
+            off, error = mean - x.mean(), np.abs(mean - x.mean())
+            record = EvaluationRecord(
+                f"{method}, {name}", known.system, size, n, draws, float(error.mean()),
+                float(error.std()), float(off.mean()), float("nan"), float("nan"),
+            )  # fmt: skip
+            records.append((TrialKey(known.rater, known.system, size), record))
+    return known.lp, records
 
 
-def _drawn(work: MeanWork, sizes: Sequence[int], rng: np.random.Generator) -> Iterator[np.ndarray]:
-    """For every size, draws x segments: what a method draws."""
-    x, population = work.known.x, work.known.population
-    if work.method == "docs-opt":
-        plans = [find_design(work.method).plan(population, n) for n in sizes]
-        yield from (plan.draw(rng, work.draws).masks(len(x)) for plan in plans)
+def _drawn(
+    known: KnownSystem, method: str, sizes: Sequence[int], draws: int, rng: np.random.Generator
+) -> Iterator[np.ndarray]:
+    """For every size the segments that a method draws (draws x segments)."""
+    x, population = known.x, known.population
+    if method == "docs-opt":
+        plans = [find_design(method).plan(population, n) for n in sizes]
+        yield from (plan.draw(rng, draws).masks(len(x)) for plan in plans)
         return
     features, near = make_features(population.test_set), None
-    if work.method == "docs-incr-metrics" and features is not None:
+    if method == "docs-incr-metrics" and features is not None:
         near = features.values[0][:, : features.metrics]
     order = incremental_order(
         x, population.layout.document, max(sizes), rng, features=near, prior=PRIOR,
-        neighbours=NEIGHBOURS, draws=work.draws,
+        neighbours=NEIGHBOURS, draws=draws,
     )  # fmt: skip
     for n in sizes:
-        drawn = np.zeros((work.draws, len(x)), dtype=bool)
+        drawn = np.zeros((draws, len(x)), dtype=bool)
         np.put_along_axis(drawn, order[:, :n], values=True, axis=1)
         yield drawn
 
 
-def _mean_record(
-    work: MeanWork, name: str, size: float, n: int, off: np.ndarray
-) -> EvaluationRecord:
-    method, error = f"{work.method}, {name}", np.abs(off)
-    return EvaluationRecord(
-        method, work.known.system, size, n, work.draws, float(error.mean()), float(error.std()),
-        float(off.mean()), float("nan"), float("nan"),
-    )  # fmt: skip
-
-
 def bound_numbers(data: RatingFolder, records: Sequence[BoundRecord]) -> dict[str, OurNumber]:
-    """Table 5, and that with R = 25 the bounds always hold."""
+    """Table 5, and the claim that with R = 25 the bounds always hold."""
     ours: dict[str, OurNumber] = {}
     held = []
     for (lp, percent, estimator), here in _grouped(records).items():
@@ -301,7 +270,7 @@ def _grouped(
 
 
 def _printed_t(lp: str, size: float) -> OurNumber:
-    """Hoeffding's bound at the paper's own sizes: the mean over the raters of Table 7."""
+    """The mean of Hoeffding's bound over the raters of Table 7, at the paper's own sizes."""
     printed = [item for item in read_printed("saldias2022") if item.table == "Table 7"]
     rated = [
         int(item.value) for item in printed
@@ -314,12 +283,12 @@ def _printed_t(lp: str, size: float) -> OurNumber:
 def _oracle(start: str, estimator: str, records: Sequence[BoundRecord]) -> dict[str, OurNumber]:
     """Calibration and slack with the range that fits; the slack is compared per t.
 
-    Ours has other numbers of segments than the paper, hence another t, by which the slack scales.
+    Our raters have other numbers of segments, hence another t, and the slack scales with t.
     """
     cal = np.array([record.cal[0] for record in records])
     draws, simulations = records[0].draws, len(records)
     more = float(np.sqrt(simulations * draws / (100 * PAPER_SIMULATIONS)))
-    # At least what one more draw that is not held would change.
+    # At least what one more draw beyond the bound would change.
     noise = 100 * max(float(np.sqrt(np.sum(cal * (1 - cal)) / draws)), 1 / draws) / simulations
     slack, t = (float(np.mean([getattr(r, name)[0] for r in records])) for name in ("slack", "t"))
     slack_noise = float(np.sqrt(np.sum([r.slack_noise**2 for r in records])) / simulations)
@@ -338,7 +307,7 @@ def _oracle(start: str, estimator: str, records: Sequence[BoundRecord]) -> dict[
 
 
 def bound_cells(records: Sequence[BoundRecord]) -> Iterator[PrintedCell]:
-    """With R = 25, "about an order of magnitude" above the error; footnote 8 on Bernstein's."""
+    """Table 5 with R = 25: bounds "about an order of magnitude" above the error; footnote 8."""
     for (lp, percent, estimator), here in _grouped(records).items():
         row = f"{lp} {percent} % {estimator}"
         for k, name in enumerate(BOUNDS[1:], 1):
@@ -346,10 +315,10 @@ def bound_cells(records: Sequence[BoundRecord]) -> Iterator[PrintedCell]:
             t = float(np.mean([record.t[k] for record in here]))
             error = t - float(np.mean([record.slack[k] for record in here]))
             note = f"{t / error:.0f} times the error" if error > 0 else ""
-            yield beside("Table 5", row, f"cal, {name} R=25", cal, digits=0)
-            yield beside("Table 5", row, f"t, {name} R=25", t, note=note, digits=2)
+            yield extra("Table 5", row, f"cal, {name} R=25", cal, digits=0)
+            yield extra("Table 5", row, f"t, {name} R=25", t, note=note, digits=2)
         if estimator == "best":
             hoeffding, bernstein = (float(np.mean([r.t[k] for r in here])) for k in (1, 2))
-            yield beside("Table 5", f"{lp} {percent}% Hoeffding narrower than Bernstein, R=25",
+            yield extra("Table 5", f"{lp} {percent}% Hoeffding narrower than Bernstein, R=25",
                          "ratio of t", bernstein / hoeffding, digits=2,
                          note="the paper: Bernstein somewhat worse")  # fmt: skip

@@ -1,10 +1,10 @@
-"""Ours for saldias2022: the error of every method on the ratings of single raters.
+"""Compute the numbers of saldias2022: the error of every method on the ratings of single raters.
 
-Its readings: a simulation is one rater and one system, the reference left out; samples are 5 to
-50 % of what the rater rated, 100 draws each; the error of a method is the mean of |estimate -
-truth| over draws, simulations and sizes, and a win is a simulation and size at which it is lower
-than the baseline's. Where raters are not named, each of three columns of single ratings stands
-for one. The other readings are in :data:`READINGS`.
+A simulation is one rater and one system (the reference is left out). Samples are 5 to 50 % of what
+the rater rated, with 100 draws each. The error of a method is the mean of |estimate - truth| over
+draws, simulations and sizes; a win is a simulation and size at which it is below the baseline's.
+Where raters are not named, each of three columns of single ratings stands for a rater.
+:data:`READINGS` has the other readings.
 """
 
 from __future__ import annotations
@@ -21,9 +21,9 @@ from assay.papers.compare import (
     PaperWork,
     Reproduction,
     compare,
+    do_task,
     no_data_note,
 )
-from assay.papers.saldias2022.beside import beside_cells, curve_cells
 from assay.papers.saldias2022.description import description_numbers, scatter, scatter_cells
 from assay.papers.saldias2022.draws import (
     LEVEL,
@@ -33,12 +33,11 @@ from assay.papers.saldias2022.draws import (
     Step,
     Tallies,
     bound_numbers,
-    bound_work,
+    bound_tasks,
     known_systems,
-    mean_work,
-    try_bounds,
-    try_means,
+    mean_tasks,
 )
+from assay.papers.saldias2022.extras import curve_cells, extra_cells
 from assay.papers.saldias2022.ratings import (
     DEVELOPMENT,
     RatedCorpus,
@@ -63,16 +62,16 @@ from assay.results import Note
 LEAST = 1
 READINGS = (
     Note("reading-strata", "reading: strata are rounded at random, and equation 1 weights what was"
-         " drawn by 1/probability; docs-opt allocates by standard deviations (table 'literal' has"
-         " strata rounded to the nearest, table 'other means' other weights)"),
+         " drawn by 1/probability; docs-opt allocates by standard deviations (table 'literal'"
+         " rounds strata to the nearest whole number, table 'other means' has other weights)"),
     Note("reading-incremental", "reading: Table 2 takes equation 1 over the documents visited, the"
          " only estimate that the paper gives for strata, and starts every document with two"
-         " pseudo-ratings; table 'other means' has it to the letter, with 0 for what is not drawn,"
-         " and the plain mean of what was rated"),
+         " pseudo-ratings; table 'other means' has equation 1 to the letter, with 0 for what is not"
+         " drawn, and the plain mean of what was rated"),
     Note("reading-cv", "reading: control variates use the centred slope (table 'literal' has"
-         " E[XZ]); cv-knn predicts a rated segment by the others, with k = min(25, n // 3)"),
-    Note("reading-exchanged", "reading: Table 5 prints the slack of base and best of ZhEn in each"
-         " other's place, as the bound is the same and best has the smaller error"),
+         " E[XZ]); cv-knn predicts a rated segment from the others, with k = min(25, n // 3)"),
+    Note("reading-exchanged", "reading: Table 5 prints the slack of base and best of ZhEn"
+         " exchanged, since the bound is the same and best has the smaller error"),
     Note("reading-gains", "errors and their sdev are compared as ratios to the baseline's"),
 )  # fmt: skip
 RATERS = "other raters, and half of the segments"
@@ -86,7 +85,7 @@ REASONS = {
     " drawn, nor of those with one rating: 'other means' has other readings",
     "cv-bleurt": f"BLEURT-20 in place of BLEURT-extended; {RATERS}",
 }
-"""Why a method's numbers may differ from the paper's; of the others, because of the metrics."""
+"""Why a method's numbers may differ from the paper's; the default is :data:`METRICS`."""
 REASONS["docs-incr-human"] = REASONS["docs-incr-metrics"]
 Numbers = dict[str, OurNumber]
 
@@ -96,14 +95,14 @@ class Saldias2022(PaperWork):
 
     @property
     def steps(self) -> int:
-        """How many records :meth:`run` yields."""
+        """The number of steps that :meth:`run` yields."""
         corpora = self.data.development.values()
         systems = sum(len(rater.test_set.systems) for corpus in corpora for rater in corpus.raters)
         steps: int = sum(run.steps for run in self.runs)
         return steps + systems * (3 * len(OTHER) + len(UNEVEN))
 
     def run(self) -> Iterator[Step]:
-        """Draw the samples: a record per method, rater, system and size, then bounds and means."""
+        """Yield a record per method, rater, system and size, then the bounds and the means."""
         rngs = self.request.rng.spawn(len(self.runs) + 2)
         # Files of WMT21 in the folder change no other number: their runs come after the bounds.
         bound_rng = rngs.pop(sum(run.source.year != 21 for run in self.runs))
@@ -120,35 +119,30 @@ class Saldias2022(PaperWork):
             for known in known_systems(lp, corpus.raters)
         ]
         draws, workers = self.request.draws, self.request.workers
-        bounds = engine_run(try_bounds, bound_work(systems, draws), rng=bound_rng, workers=workers)
-        yield from ((None, record) for record in bounds)
-        work = mean_work(systems, SIZES, max(2, draws // MEAN_SHARE))
-        means = engine_run(try_means, work, rng=mean_rng, workers=workers)
-        yield from ((None, record) for record in means)
+        for tasks, rng in (
+            (bound_tasks(systems, draws), bound_rng),
+            (mean_tasks(systems, max(2, draws // MEAN_SHARE)), mean_rng),
+        ):
+            for _, record in engine_run(do_task, tasks, rng=rng, workers=workers):
+                yield None, record
 
     def finish(self, steps: Iterable[Step]) -> Reproduction:
-        """The tables from what :meth:`run` yielded."""
+        """Make the tables from the steps that :meth:`run` yielded."""
         tallies = Tallies.of(steps)
         ours = result_numbers(self.data, tallies) | bound_numbers(self.data, tallies.bounds)
         ours |= description_numbers(self.data)
-        cells = list(beside_cells(self.data, tallies))
+        cells = list(extra_cells(self.data, tallies))
         panels = scatter(self.data.development.get("EnDe")) if self.request.figures else ()
         if self.request.figures:
             cells += [*curve_cells(tallies), *scatter_cells(panels)]
         notes = [*READINGS, *self.data.notes]
         if not self.data.development and not self.data.tests:
             notes = [no_data_note("saldias2022")]
-        return compare(
-            "saldias2022", ours, cells, notes=notes, request=self.request,
-            panels=panels,
-        )  # fmt: skip
+        return compare("saldias2022", ours, cells, notes=notes, request=self.request, panels=panels)
 
 
 def list_work(request: PaperRequest) -> Saldias2022:
-    """Read the folder and list the simulations; ``figures`` adds the curves of Figures 2-5.
-
-    ``draws`` are 100 as in the paper unless given.
-    """
+    """Read the folder and list the simulations; ``draws`` is 100 by default, as in the paper."""
     data = read_folder(request.folder)
     return Saldias2022(data, tuple(_runs(data)), request)
 
@@ -168,7 +162,7 @@ def _metric(method: str) -> str:
 
 
 def result_numbers(data: RatingFolder, tallies: Tallies) -> Numbers:
-    """Tables 1-4 on the ratings of single raters, and Table 6 on those of WMT21."""
+    """Tables 1-4 from the ratings of single raters, and Table 6 from those of WMT21."""
     ours: Numbers = {}
     for source in DEVELOPMENT:
         corpus, tally = data.development.get(source.name), tallies.single.get(source.name, {})
@@ -192,7 +186,7 @@ def result_numbers(data: RatingFolder, tallies: Tallies) -> Numbers:
 
 
 def _lacking(source: RatingFile, corpus: RatedCorpus | None, method: str) -> str:
-    """Why there is no number of ours."""
+    """The data that a method lacks."""
     if corpus is None:
         return source.file
     if not corpus.raters:
@@ -203,22 +197,21 @@ def _lacking(source: RatingFile, corpus: RatedCorpus | None, method: str) -> str
 def _method_numbers(
     start: str, summary: MethodSummary | None, *, lacks: str, reason: str, simulations: int
 ) -> Numbers:
-    """Error, its sdev and wins of one method; the paper's vary with its own draws."""
+    """Error, sdev and wins of one method, and how much the paper's own draws make them vary."""
     if summary is None:
         return {f"{start} {what}": OurNumber(needs=lacks) for what in ("error", "sdev", "win")}
     cells = simulations * len(SIZES)
     more = float(np.sqrt(summary.cells * summary.draws / (cells * DRAWS)))
-    pairs = {
-        "error": (summary.error, summary.error_noise),
-        "sdev": (summary.sdev, summary.sdev_noise),
-    }
     ours = {
         f"{start} {what}": OurNumber(value, noise, noise * more, reason=reason)
-        for what, (value, noise) in pairs.items()
-    }
+        for what, value, noise in (
+            ("error", summary.error, summary.error_noise),
+            ("sdev", summary.sdev, summary.sdev_noise),
+        )
+    }  # fmt: skip
     unclear = ""
     if summary.draws != DRAWS:
-        # The noisier the errors, the nearer to 50 % are the wins; the sdev of few draws is low.
+        # With fewer draws errors are noisier, so wins are nearer to 50 %, and the sdev is too low.
         unclear = f"of {summary.draws} draws; the paper's are of {DRAWS}"
         if start.endswith("baseline"):
             ours[f"{start} sdev"] = ours[f"{start} sdev"]._replace(unclear=unclear)

@@ -1,10 +1,10 @@
-"""The data of saldias2022 as a folder holds it: MQM ratings with metrics, by language pair.
+"""Read the data of saldias2022 from a folder: MQM ratings with metrics, by language pair.
 
 ``wmtYY_mqm_LP.parquet`` has one row per system and segment: ``system``, ``doc``, ``seg_id``,
 ``mqm``, single ratings ``mqm_r1``, ``mqm_r2``, ``mqm_r3`` where there are any, ``is_human``,
 ``hyp_chars`` (length of the target) and metrics. ``wmtYY_mqm_LP_raters.parquet`` has the ratings
-of named raters: ``rater``, ``system``, ``doc``, ``seg_id``, ``mqm``. Any part of it will do: WMT21
-without metrics or documents serves the baseline, which needs neither.
+of named raters: ``rater``, ``system``, ``doc``, ``seg_id``, ``mqm``. Any part of these is
+enough for some numbers: the baseline needs neither metrics nor documents.
 """
 
 from __future__ import annotations
@@ -18,18 +18,17 @@ import numpy as np
 import polars as pl
 
 import assay
-from assay.errors import Problem, TableError
-from assay.papers.compare import read_parquet
+from assay.papers.compare import need_table, read_parquet
 from assay.results import Note
 
 MOST_METRICS = 10
-"""The paper takes the ten metrics of WMT20 that go with the ratings best."""
+"""The paper takes the ten metrics of WMT20 that correlate best with the ratings."""
 TEST_METRICS = (
     ("BLEURT-20", "COMET-MQM_2021"),
     ("BLEURT-20", "COMET"),
     ("MetricX-23-XXL", "CometKiwi-XXL"),
 )
-"""On test data, the two metrics of the first pair that a file has."""
+"""On test data, the two metrics used: the first of these pairs that the file has."""
 NO_METRICS = frozenset({
     "system", "is_human", "domain", "doc", "doc_seg", "seg_id", "src_chars", "hyp_chars", "lp",
     "n_err", "n_major", "df_selected", "rated_run", "Random-sysname",
@@ -39,10 +38,11 @@ SINGLE = ("mqm_r1", "mqm_r2", "mqm_r3")
 
 
 class RatingFile(NamedTuple):
-    """A file of the paper's or one like it: its name in the tables, and whether it is in them.
+    """A file of the paper's or one like it; ``name`` is used in the tables.
 
-    ``reference`` is the human translation that the metrics were computed against, which is left
-    out; where it is not named, it is the system without metrics.
+    ``printed`` says whether the paper prints numbers of it. ``reference`` is the human translation
+    against which the metrics were computed; it is left out. By default it is the system without
+    metrics.
     """
 
     name: str
@@ -92,12 +92,12 @@ class RatedCorpus(NamedTuple):
     raters: tuple[RaterTrial, ...]
     mean: RaterTrial
     named: bool
-    """Whether the raters are people; else a rater is one of three columns of single ratings."""
+    """Whether the raters are people, not columns of single ratings."""
     left_out: tuple[str, ...]
 
 
 class RatingFolder(NamedTuple):
-    """What a folder has of the paper's data and of data like it."""
+    """The rated corpora in a folder: the paper's, and others like them."""
 
     development: Mapping[str, RatedCorpus]
     tests: Mapping[RatingFile, RatedCorpus]
@@ -105,7 +105,7 @@ class RatingFolder(NamedTuple):
 
 
 def read_folder(folder: Path) -> RatingFolder:
-    """Read every file of the folder that the paper's tables can be made from."""
+    """Read every file in the folder that the paper's tables can use."""
     paths = {source: folder / source.file for source in (*DEVELOPMENT, *TESTS)}
     corpora = {source: _read(source, path) for source, path in paths.items() if path.is_file()}
     return RatingFolder(
@@ -116,7 +116,7 @@ def read_folder(folder: Path) -> RatingFolder:
 
 
 def correlations(trials: Iterable[RaterTrial], name: str, systems: Sequence[str]) -> np.ndarray:
-    """The correlation of a column with the ratings, for every rater and system."""
+    """The correlation of a column with the ratings for every rater and system."""
     found = []
     for trial in trials:
         values = trial.test_set.matrix(name)
@@ -133,7 +133,7 @@ def _read(source: RatingFile, path: Path) -> RatedCorpus:
     metrics = _metrics(source, frame)
     kept, left_out = _rated_systems(source, frame, metrics)
     if not kept.height or not (metrics or source.year == 21):
-        raise TableError(str(path), [Problem("no system has both ratings and metrics")])
+        need_table(path, (), "no system has both ratings and metrics")
     metrics = tuple(m for m in metrics if kept[m].null_count() == 0)
     named_file = path.with_name(source.raters_file)
     named = source.year == 20 and named_file.is_file()
@@ -150,7 +150,7 @@ def _read(source: RatingFile, path: Path) -> RatedCorpus:
 
 
 def _metrics(source: RatingFile, frame: pl.DataFrame) -> tuple[str, ...]:
-    """On WMT20 all metrics; of WMT21 the paper's two or none; of other years two that are there."""
+    """All metrics of WMT20, the paper's two of WMT21 (or none), two of any other year."""
     candidates = _candidates(frame)
     if source.year == 20:
         return candidates
@@ -168,7 +168,7 @@ def _table(path: Path, needed: Sequence[str]) -> pl.DataFrame:
 
 
 def _candidates(frame: pl.DataFrame) -> tuple[str, ...]:
-    """The columns that are metrics."""
+    """The columns that hold metrics."""
     return tuple(
         name
         for name, kind in frame.schema.items()
@@ -181,7 +181,7 @@ def _candidates(frame: pl.DataFrame) -> tuple[str, ...]:
 def _rated_systems(
     source: RatingFile, frame: pl.DataFrame, metrics: Sequence[str]
 ) -> tuple[pl.DataFrame, tuple[str, ...]]:
-    """The rated rows of all systems but the reference, and of those that metrics score."""
+    """The rated rows of all scored systems but the reference, and the names of the others."""
     keep = pl.col("mqm").is_not_null()
     if source.reference:
         keep &= pl.col("system") != source.reference
@@ -194,7 +194,7 @@ def _rated_systems(
 
 
 def _complete(kept: pl.DataFrame, singles: Sequence[str], source: RatingFile) -> list[str]:
-    """The columns that stand for raters; on test data only if they cover all that was rated."""
+    """The columns that stand for raters; on test data they must cover all rated rows."""
     covered = [name for name in singles if kept[name].null_count() < kept.height]
     if source.year != 20:
         covered = [name for name in covered if kept[name].null_count() == 0]
@@ -240,7 +240,7 @@ def _named_raters(path: Path, kept: pl.DataFrame, metrics: Sequence[str]) -> tup
 def _best(
     raters: Sequence[RaterTrial], kept: pl.DataFrame, metrics: Sequence[str]
 ) -> tuple[str, ...]:
-    """The ten metrics of the highest correlation with the ratings, as the paper chooses them."""
+    """The ten metrics with the highest correlation with the ratings, the paper's choice."""
     systems = machine_systems(kept)
     mean = (
         {m: float(np.mean(np.abs(correlations(raters, m, systems)))) for m in metrics}

@@ -1,7 +1,7 @@
-"""The methods of saldias2022, and their records gathered into the numbers of its tables.
+"""The methods of saldias2022 and the summary of their records in the numbers of its tables.
 
-A *simulation* is one rater and one system. All errors here are Monte-Carlo errors: what other draws
-would change, with the same raters and systems.
+A *simulation* is one rater and one system. All errors here are Monte-Carlo errors: they say what
+other draws with the same raters and systems would change.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ SIZES = tuple(k / 20 for k in range(1, 11))
 """Sample sizes of all simulations: 5 to 50 % of the segments."""
 DRAWS = 100
 MEAN_SHARE = 5
-"""Other means, which stand beside the tables, have a fifth of the draws."""
+"""Other means, which no table prints, get one in this many draws."""
 BEST = "docs-prop+cv-knn"
 METHODS = {
     "docs-prop": "docs-prop",
@@ -33,19 +33,19 @@ METHODS = {
     BEST: BEST,
     "metrics-prop+cv-knn": "metrics-prop+cv-knn",
 }
-"""The paper's names of its methods, and ours."""
+"""The names of the methods in the paper and in Assay."""
 BEYOND = ("docs-prop+regression", "snippets+regression", "balanced+regression")
-"""Designs and estimators that the paper has not."""
+"""Designs and estimators that the paper lacks."""
 LITERAL = {
     "cv-single:BLEURT-20": "cv-single-literal:BLEURT-20",
     "cv-multi": "cv-multi-literal",
 }
-"""Control variates with the centred slope, and with E[XZ] in its place, as equations 3, 4 print."""
+"""Control variates with the centred slope, and with E[XZ] instead, as equations 3 and 4 print."""
 ROUNDED = {
     "docs-prop": "docs-prop|rounding:largest",
     "docs-opt": "docs-opt|rounding:largest",
 }
-"""Strata rounded at random, and to the nearest whole numbers, as section 2.1 says."""
+"""Strata rounded at random, and to the nearest whole number, as section 2.1 says."""
 TRIED = (
     "baseline",
     *METHODS.values(),
@@ -66,7 +66,7 @@ PAPER_SIMULATIONS = 54
 
 
 class TrialKey(NamedTuple):
-    """One simulation at one size."""
+    """A simulation and a sample size."""
 
     rater: str
     system: str
@@ -78,9 +78,9 @@ Tally = dict[str, dict[TrialKey, EvaluationRecord]]
 
 
 class MethodSummary(NamedTuple):
-    """A method over all simulations and sizes; gain and win against the baseline in percent.
+    """A method over all simulations and sizes, with gain and wins over the baseline in percent.
 
-    ``cells`` counts simulations times sizes.
+    ``cells`` is the number of simulations times sizes.
     """
 
     error: float
@@ -100,7 +100,7 @@ class MethodSummary(NamedTuple):
 def summarise(
     tally: Tally, method: str, sizes: Iterable[float] | None = None
 ) -> MethodSummary | None:
-    """The summary of a method, of some sizes only where they are given; None without records."""
+    """Summarise a method over all sizes or those given; None without records."""
     wanted = None if sizes is None else set(sizes)
     records, base = tally.get(method, {}), tally.get("baseline", {})
     keys = [key for key in records if key in base and (wanted is None or key.size in wanted)]
@@ -108,7 +108,7 @@ def summarise(
         return None
     x, b = _columns(records, keys), _columns(base, keys)
     error, reference = x.error.mean(), b.error.mean()
-    # The sizes of an incremental run are parts of each other, so that their errors add up.
+    # The samples of an incremental run are nested, so their errors add up over sizes.
     runs = [(key.rater, key.system) if "incr" in method else key for key in keys]
     noise, base_noise = _noise(x, runs), _noise(b, keys)
     wins = x.error < b.error
@@ -118,7 +118,7 @@ def summarise(
         error=float(error),
         error_noise=noise,
         sdev=float((x.sd * np.sqrt(x.draws / np.maximum(x.draws - 1, 1))).mean()),
-        # The sd of half-normal errors: its own relative error is .85 / sqrt(draws).
+        # The relative error of the sd of half-normal errors is .85 / sqrt(draws).
         sdev_noise=0.85 * noise,
         gain=float(100 * (1 - ratio)),
         gain_noise=0.0 if method == "baseline" else float(100 * ratio * relative),
@@ -132,7 +132,7 @@ def summarise(
 
 
 def gap_noise(one: MethodSummary, two: MethodSummary) -> float:
-    """Monte-Carlo error of the difference of two gains."""
+    """The Monte-Carlo error of the difference of two gains."""
     return float(np.hypot(one.gain_noise, two.gain_noise))
 
 
@@ -150,7 +150,7 @@ def _columns(records: dict[TrialKey, EvaluationRecord], keys: list[TrialKey]) ->
 
 
 def _noise(x: _Columns, runs: Sequence[tuple[object, ...]]) -> float:
-    """Monte-Carlo error of the mean error; not known of a single draw."""
+    """The Monte-Carlo error of the mean error, NaN for a single draw."""
     if x.draws.min() < 2:
         return float("nan")
     groups = {run: place for place, run in enumerate(dict.fromkeys(runs))}
@@ -159,9 +159,9 @@ def _noise(x: _Columns, runs: Sequence[tuple[object, ...]]) -> float:
 
 
 def _win_noise(x: _Columns, base: _Columns) -> float:
-    """Of the share of wins: each is a coin that the errors of both means weigh."""
+    """The Monte-Carlo error of the share of wins, each a coin weighted by both means' errors."""
     noise = np.hypot(x.sd / np.sqrt(x.draws), base.sd / np.sqrt(base.draws))
     with np.errstate(divide="ignore", invalid="ignore"):
         chance = special.ndtr((base.error - x.error) / noise)
-    chance = np.where(np.isnan(chance), 1.0, chance)  # both are exact and equal: no coin at all
+    chance = np.where(np.isnan(chance), 1.0, chance)  # both are exact and equal
     return float(100 * np.sqrt(np.sum(chance * (1 - chance))) / len(chance))
