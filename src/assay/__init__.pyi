@@ -82,13 +82,13 @@ from assay.tables.judgments import Judgments as Judgments
 from assay.tables.judgments import read_judgments as read_judgments
 from assay.tables.limits import FileLimits as FileLimits
 from assay.tables.limits import limits as limits
+from assay.tables.marked_errors import Errors as Errors
+from assay.tables.marked_errors import read_errors as read_errors
 from assay.tables.selection import read_parts as read_parts
 from assay.tables.tables import Design as Design
-from assay.tables.tables import Errors as Errors
 from assay.tables.tables import Ratings as Ratings
 from assay.tables.tables import Sample as Sample
 from assay.tables.tables import TestSet as TestSet
-from assay.tables.tables import read_errors as read_errors
 from assay.tables.tables import read_ratings as read_ratings
 from assay.tables.tables import read_sample as read_sample
 from assay.tables.tables import read_scores as read_scores

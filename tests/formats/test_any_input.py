@@ -15,7 +15,8 @@ from assay.errors import AssayError
 from assay.formats.catalogue import FORMATS, Options, load_format
 from assay.tables.edits import read_edits
 from assay.tables.judgments import read_judgments
-from assay.tables.tables import read_errors, read_ratings
+from assay.tables.marked_errors import read_errors
+from assay.tables.tables import read_ratings
 
 FIXTURES = Path(__file__).parent / "fixtures"
 CHECKS: dict[str, Callable[[Any], object]] = {

@@ -16,7 +16,8 @@ from assay.errors import TableError
 from assay.formats.catalogue import load_format, save_format
 from assay.tables.judgments import read_judgments
 from assay.tables.load import conform
-from assay.tables.tables import read_errors, read_ratings
+from assay.tables.marked_errors import read_errors
+from assay.tables.tables import read_ratings
 
 FIXTURES = Path(__file__).parent / "fixtures"
 READERS: dict[str, Any] = {

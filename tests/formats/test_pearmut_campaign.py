@@ -12,7 +12,8 @@ from polars.testing import assert_frame_equal
 
 from assay.errors import OptionError, TableError
 from assay.formats.catalogue import Options, load_format, save_format
-from assay.tables.tables import read_errors, read_ratings, read_scores
+from assay.tables.marked_errors import read_errors
+from assay.tables.tables import read_ratings, read_scores
 
 SCORES = pl.DataFrame(
     [

@@ -10,7 +10,8 @@ import pytest
 
 import assay
 from assay.errors import InputError, TableError
-from assay.tables.faults import refusal, undecodable
+from assay.tables.encodings import decode_unusual
+from assay.tables.faults import refusal
 
 PATH = Path("x.tsv")
 
@@ -40,7 +41,9 @@ def test_an_error_of_our_own_is_none_of_the_file() -> None:
 
 def test_every_line_that_is_not_utf8() -> None:
     data = "system\tgrün\n".encode() + "A\tgrün\n".encode("cp1252") + b"B\t\x80 5\n"
-    problems = undecodable(data, "x.tsv").problems
+    with pytest.raises(TableError) as refused:
+        decode_unusual(data, "x.tsv")
+    problems = refused.value.problems
     assert [problem.line for problem in problems] == [2, 3]
     assert "byte 0xfc is not UTF-8" in problems[0].message
     assert "(as Windows-1252 it would be 'ü')" in problems[0].message

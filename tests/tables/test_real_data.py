@@ -16,7 +16,8 @@ from tests.conftest import Ran
 
 from assay.tables.edits import read_edits
 from assay.tables.judgments import read_judgments
-from assay.tables.tables import read_errors, read_ratings, read_scores
+from assay.tables.marked_errors import read_errors
+from assay.tables.tables import read_ratings, read_scores
 
 Run = Callable[..., Ran]
 

@@ -12,7 +12,8 @@ from assay.errors import InputError, OptionError, TableError
 from assay.tables.edits import read_edits
 from assay.tables.history import add_history
 from assay.tables.judgments import read_judgments
-from assay.tables.tables import Design, TestSet, read_errors, read_ratings, read_sample, read_scores
+from assay.tables.marked_errors import read_errors
+from assay.tables.tables import Design, TestSet, read_ratings, read_sample, read_scores
 
 SCORES = pl.DataFrame(
     {

@@ -12,7 +12,8 @@ from assay.collecting.campaigns import Created
 from assay.kits.results import KitDesign
 from assay.project.settings import Settings
 from assay.stats.random import Rng
-from assay.tables.tables import Errors, Sample, TestSet
+from assay.tables.marked_errors import Errors
+from assay.tables.tables import Sample, TestSet
 
 
 def create_campaign(

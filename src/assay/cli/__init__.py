@@ -509,7 +509,8 @@ def read_test_set(
     columns that are neither Assay's nor in ``keep`` are not loaded.
     """
     from assay.results import Note
-    from assay.tables.tables import is_like, read_scores
+    from assay.tables.columns import is_like
+    from assay.tables.tables import read_scores
 
     own = columns_for(read.columns, ("scores", path))[0] if own is None else own
     options: dict[str, Any] = {

@@ -38,7 +38,7 @@ def estimate(
     Example: assay estimate scores.tsv ratings.tsv --sample sample.tsv --better lower
     """
     from assay.estimation.estimate import estimate as run
-    from assay.tables.tables import read_errors
+    from assay.tables.marked_errors import read_errors
 
     test_set, given, alone = read_files(files, context, read, better=better, range=range, keep=[by])
     past = None

@@ -24,7 +24,8 @@ from assay.estimation.study import Study, make_study
 from assay.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
 from assay.results import Note, percent
 from assay.stats.intervals import LEVEL
-from assay.tables.tables import Errors, Ratings, Sample, TestSet, read_errors
+from assay.tables.marked_errors import Errors, read_errors
+from assay.tables.tables import Ratings, Sample, TestSet
 
 BANDS = 4
 MISSING = "(missing)"

@@ -40,7 +40,8 @@ from assay.stats.intervals import (
     stable_ranking,
 )
 from assay.tables.history import add_history
-from assay.tables.tables import Errors, Ratings, Sample, TestSet
+from assay.tables.marked_errors import Errors
+from assay.tables.tables import Ratings, Sample, TestSet
 
 if TYPE_CHECKING:
     from assay.estimation.raters import SeverityError

@@ -21,7 +21,7 @@ import polars as pl
 import assay.formats
 from assay.errors import OptionError, need_known
 from assay.formats.mqm import GOOGLE_WEIGHTS, Weights
-from assay.tables.load import Raw, at_the_door, need_cells
+from assay.tables.load import Raw, library_errors, need_cells
 
 
 @dataclass(frozen=True, slots=True)
@@ -148,7 +148,7 @@ def load_format(
     options = options or Options()
     if not checked:
         refuse_unused(options, item.reading(kind))
-    with at_the_door(Path(path)):
+    with library_errors(Path(path)):
         raw = item.read(Path(path), kind, options)
         need_cells(raw)
     return raw

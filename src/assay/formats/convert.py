@@ -16,8 +16,9 @@ from assay.results import Note, Result, signature
 from assay.tables.edits import read_edits
 from assay.tables.judgments import read_judgments
 from assay.tables.load import CheckedTable, Columns, Findings, Only, Raw, Source, printable
+from assay.tables.marked_errors import read_errors
 from assay.tables.schemas import SCHEMAS, find_schema
-from assay.tables.tables import Sample, TestSet, read_errors, read_ratings, read_sample, read_scores
+from assay.tables.tables import Sample, TestSet, read_ratings, read_sample, read_scores
 from assay.tables.typed_files import save
 
 

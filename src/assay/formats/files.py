@@ -25,7 +25,6 @@ from assay.tables.load import (
     clean_header,
     decode_utf8,
     lines_at,
-    lines_of,
     need_distinct,
     read_bytes,
     refuse,
@@ -154,8 +153,7 @@ def choose_lp(raw: Raw, lp: str | None) -> Raw:
     if not here.any():
         pairs = raw.frame["lp"].drop_nulls().unique(maintain_order=True).to_list()
         need_known("lp", lp, pairs, f"is not in {raw.source}")
-    kept = here.fill_null(False).arg_true().to_list()
-    return replace(raw, frame=raw.frame[kept], lines=lines_of(raw, kept))
+    return raw.with_rows(here.fill_null(False).arg_true())
 
 
 def refuse_pattern(findings: Findings, values: pl.Series, pattern: str, message: str) -> None:

@@ -37,7 +37,7 @@ from assay.formats.files import (
 )  # fmt: skip
 from assay.formats.mqm import NO_ERROR, Weights, error_weights, mqm_scores
 from assay.results import Note
-from assay.tables.load import Findings, Lines, Raw, clean_header, lines_of, need_distinct, to_text
+from assay.tables.load import Findings, Lines, Raw, clean_header, need_distinct, to_text
 
 COLUMNS = {
     "system": "system", "doc": "doc", "doc_id": "doc_seg", "seg_id": "seg", "rater": "rater",
@@ -200,7 +200,7 @@ def _outputs(raw: Raw) -> Raw:
 def _first_lines(raw: Raw, frame: pl.DataFrame, key: list[str]) -> Lines:
     """Lines of a grouped table: the first line of every group."""
     grouped = frame.with_row_index("_row").group_by(key, maintain_order=True)
-    return lines_of(raw, grouped.agg(pl.col("_row").first())["_row"].to_list())
+    return raw.lines_of(grouped.agg(pl.col("_row").first())["_row"].to_list())
 
 
 def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[Path]:

@@ -25,7 +25,7 @@ from assay.formats.catalogue import Options
 from assay.formats.files import numbered, split_tabs, text_lines
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.results import Note
-from assay.tables.load import Findings, Raw, lines_at, lines_of, refuse, to_number
+from assay.tables.load import Findings, Raw, lines_at, refuse, to_number
 from assay.tables.schemas import RESERVED
 
 SCORE = ".seg.score"
@@ -129,7 +129,7 @@ def _ratings(folder: EvalFolder, human: str | None) -> Raw:
     others = [other for part in score_paths(folder).values() for other in part if other != path]
     kept, notes = _there(folder, frame, ["score"], others)
     text = "scores keep the file's sign; in this format higher is better, MQM is negated"
-    lines = lines_of(table, kept.arg_true())
+    lines = table.lines_of(kept.arg_true())
     return Raw(frame.filter(kept), str(path), lines, (Note("negated-mqm", text), *notes))
 
 
@@ -171,7 +171,7 @@ def _errors(folder: EvalFolder, human: str | None) -> Raw:
             origin.append(number)
     findings.stop(rows=raw.frame.height)
     frame = _error_frame(rows, folder, path.name.removeprefix(f"{folder.lp}.").removesuffix(RATING))
-    return Raw(frame, str(path), lines_of(raw, origin))
+    return Raw(frame, str(path), raw.lines_of(origin))
 
 
 def _error_frame(rows: list[Row], folder: EvalFolder, human: str) -> pl.DataFrame:

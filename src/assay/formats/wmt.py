@@ -32,7 +32,7 @@ from assay.formats.catalogue import Format, Options
 from assay.formats.files import choose_lp, need_columns, numbered, read_csv, split_tabs, write_text
 from assay.results import Note
 from assay.tables.irregular_text import defused, restored
-from assay.tables.load import Findings, Raw, lines_of, need_distinct, refuse, to_number, to_text
+from assay.tables.load import Findings, Raw, need_distinct, refuse, to_number, to_text
 from assay.tables.schemas import RESERVED
 
 FIELDS = ("metric", "lp", "testset", "refset", "system", "doc", "seg", "score")
@@ -120,7 +120,7 @@ def _pivot(frame: pl.DataFrame, raw: Raw) -> Raw:
     remarks = any(frame[name].null_count() < frame.height for name in REMARKS)
     text = f"fields behind the score ({', '.join(REMARKS)}) are left out"
     notes = (Note("remarks-left-out", text),) if remarks else ()
-    return Raw(table, raw.source, lines_of(raw, first["_row"]), notes)
+    return Raw(table, raw.source, raw.lines_of(first["_row"]), notes)
 
 
 def _rankings(path: Path, needed: Sequence[str]) -> Raw:
@@ -202,7 +202,7 @@ def _judgments(pairs: pl.DataFrame, raw: Raw, blanks: int, options: Options) -> 
         pairs = pairs.filter(~pl.col("_blank"))
         text = f"{blanks:,} outputs were left unranked; their {dropped:,} pairs are left out"
         notes.append(Note("unranked-dropped", text))
-    lines = lines_of(raw, pairs["_row"].to_list())
+    lines = raw.lines_of(pairs["_row"].to_list())
     table = Raw(pairs.drop("_row", "_blank"), raw.source, lines, tuple(notes))
     return choose_lp(table, options.lp)
 

@@ -11,18 +11,18 @@ import polars as pl
 
 from assay.errors import InputError
 from assay.results import Note, plural
-from assay.tables.guess import JOIN, Guess, side_of
+from assay.tables.guess import JOIN, Guess
 from assay.tables.layout import filled_down, rows_alone
 from assay.tables.load import (
     MAX_LISTED,
     Findings,
     Raw,
     Source,
-    lines_of,
     load,
     to_number,
     to_text,
 )
+from assay.tables.names import side_of
 from assay.tables.numerals import seconds_of, understood
 from assay.tables.schemas import RESERVED, SCHEMAS
 from assay.tables.tables import ANSWER, Ratings, TestSet, read_scores
@@ -148,7 +148,7 @@ def _long(raw: Raw, found: Guess) -> Raw:
     if kind == pl.String:
         empty |= pl.col(value).str.strip_chars() == ""
     long = long.filter(~empty)
-    return replace(raw, frame=long.drop("_row"), lines=lines_of(raw, long["_row"]))
+    return replace(raw, frame=long.drop("_row"), lines=raw.lines_of(long["_row"]))
 
 
 def _labels(label: str, spread: Sequence[str]) -> list[str]:

@@ -6,12 +6,14 @@ vague or near one. Values decide where a name can mean a text, a number or a nam
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import polars as pl
 
+from assay.tables.load import MISSING
 from assay.tables.names import (
     AVERAGED,
     COUNTS,
@@ -34,17 +36,12 @@ from assay.tables.names import (
     without_language,
     words_of,
 )
-from assay.tables.numerals import (
-    seconds_of,
-    understood,
-)
-from assay.tables.schemas import (
-    SCHEMAS,
-)
-from assay.tables.tables import (
-    NEARLY_NUMBERS,
-    numeric_share,
-)
+from assay.tables.numerals import seconds_of, understood
+from assay.tables.schemas import SCHEMAS
+
+NEARLY_NUMBERS, SOME_NUMBERS = 0.95, 0.3
+"""A text column with the first share of numbers is a metric with faults; from the second on, the
+user learns that it is not used as one."""
 
 OWN, KNOWN, LIKELY = 3, 2, 1
 """How sure a column is what it seems: by Assay's name, by a known name, by a vague or near one."""
@@ -109,6 +106,37 @@ def look_at(values: pl.Series) -> SeenColumn:
     return SeenColumn(
         values.name, words, stem_of(words), values, numeric, whole, text, values.n_unique(), numbers
     )
+
+
+def numeric_share(values: pl.Series) -> tuple[float, str]:
+    """The share of values that are numbers, a decimal comma forgiven, and a value that is not."""
+    if values.dtype.is_numeric():
+        return 1.0, ""
+    if values.dtype != pl.String or values.null_count() == len(values):
+        return 0.0, ""
+    values = values.drop_nulls().alias("word")
+    for some in (values[:200], values)[len(values) <= 200 :]:  # most text ends at a glance
+        word = pl.col("word").str.strip_chars()
+        words = some.to_frame().lazy().select(word).filter(~word.str.to_lowercase().is_in(MISSING))
+        number = word.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
+        found = words.select(
+            number.is_not_null().mean().fill_null(0.0).alias("share"),
+            word.filter(number.is_null()).first(),
+        )
+        share, example = found.collect().row(0)
+        if share < SOME_NUMBERS:
+            break
+    return share, str(example)
+
+
+def is_like(name: str, score: str) -> bool:
+    """Whether a column is named like the score: another rater's, or the same in another form.
+
+    >>> is_like("mqm_r2", "mqm_r1"), is_like("mqm", "mqm_r1"), is_like("mqmetric", "mqm")
+    (True, True, False)
+    """
+    stem = re.sub(r"[ _.-]*[a-z]?\d+$", "", score.lower()) or score.lower()
+    return re.fullmatch(rf"{re.escape(stem)}(?:[ _.-].*|\d*)", name.lower()) is not None
 
 
 def fits(column: SeenColumn, role: str) -> bool:
@@ -197,7 +225,8 @@ def _side_strength(column: SeenColumn, role: str) -> int:
     return LIKELY if len(sides) == 1 and not rest else 0
 
 
-def _roles_of(column: SeenColumn) -> list[str]:
+def roles_of(column: SeenColumn) -> list[str]:
+    """The columns of Assay's that this may be."""
     names = dict.fromkeys(name for schema in SCHEMAS.values() for name in schema.names)
     return [role for role in names if strength(column, role)]
 
@@ -216,7 +245,7 @@ def side_by_side(free: Sequence[SeenColumn]) -> dict[str, dict[str, str]]:
             continue
         into, label = labelled(column.name, column.words)
         ranked = label != column.name and bool({*column.words} & RANKS)
-        if into or ranked or not (counts(column) or _roles_of(column) or {*column.words} & TIME):
+        if into or ranked or not (counts(column) or roles_of(column) or {*column.words} & TIME):
             found[into][column.name] = label
     return found
 

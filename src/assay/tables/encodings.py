@@ -1,4 +1,4 @@
-"""Tables that are not in UTF-8: Excel's "Unicode text", and what old programs of Windows write."""
+"""Text that is not in UTF-8: Excel's "Unicode text", and what old Windows programs write."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 from assay.results import Note
-from assay.tables.load import decode_utf8
+from assay.tables.load import Findings, refuse
 
 UTF_16 = (b"\xff\xfe", b"\xfe\xff")
 """How a file in UTF-16 begins."""
@@ -30,6 +30,34 @@ SHOWN = 3
 """How many words with such letters the note shows."""
 
 
+def decode_unusual(data: bytes, source: str) -> str:
+    """The text of a file in UTF-16 with its mark; every line that is not UTF-8 is reported."""
+    if data.startswith(UTF_16):
+        try:
+            if not data.startswith(b"\xff\xfe\0\0"):
+                return data.decode("utf-16")
+            fault = "is UTF-32"
+        except UnicodeDecodeError:
+            fault = "begins as UTF-16 and is damaged or cut off"
+        raise refuse(source, f"{fault}; save the file as UTF-8", line=1)
+    if data.startswith(b"PK\x03\x04"):
+        raise refuse(source, "is a workbook or a zip file; give it its right ending (.xlsx)")
+    findings = Findings(source)
+    for number, line in enumerate(data.split(b"\n"), start=1):
+        try:
+            line.decode()
+        except UnicodeDecodeError as error:
+            byte = line[error.start]
+            near = line[max(0, error.start - 20) : error.start + 20].decode("utf-8", "replace")
+            message = (
+                f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"
+                f" (as Windows-1252 it would be '{bytes([byte]).decode('cp1252', 'replace')}')"
+            )
+            findings.add(message, number, None, near)
+    findings.stop()
+    return data.decode("utf-8-sig")
+
+
 def in_utf8(data: bytes, path: Path) -> tuple[bytes, tuple[Note, ...]]:
     """The bytes of a text in UTF-8, and what to know where that was a guess.
 
@@ -40,7 +68,7 @@ def in_utf8(data: bytes, path: Path) -> tuple[bytes, tuple[Note, ...]]:
     ('not UTF-8, read as Windows-1252 (Prüfer, größe); if that looks wrong, save it as UTF-8',)
     """
     if data.startswith(UTF_16):
-        return decode_utf8(data, str(path)).encode(), ()
+        return decode_unusual(data, str(path)).encode(), ()
     try:
         data.decode()
     except UnicodeDecodeError:

@@ -1,25 +1,82 @@
-"""What is said of faults that few files have."""
+"""Messages about faults that few files have."""
 
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import polars as pl
 
-from assay.errors import TableError, did_you_mean
-from assay.tables.load import MAX_LISTED, Findings, refuse
-from assay.tables.schemas import SCHEMAS, Schema
+from assay.errors import TableError, did_you_mean, similar_file
+from assay.tables.limits import LIMITS
+from assay.tables.load import FILE_TYPES, MAX_LISTED, Findings, refuse
+from assay.tables.names import OF_EDITORS
+from assay.tables.schemas import SCHEMAS, ColumnRule, Schema
 
 if TYPE_CHECKING:
     from assay.tables.edits import Edits
-    from assay.tables.tables import TestSet
+
+FOLDER = "is a folder; name a file in it, or make a project of it with `assay new`"
+PLACES = {
+    "cell": "bytes in one cell", "name": "bytes in one name",
+    "metrics": "metrics (name those you need with `metrics`)",
+}  # fmt: skip
+"""What a limit counts, where its name does not say so."""
+
+
+def unknown_type(path: Path, ending: str) -> TableError:
+    """The error for a file whose ending is not that of a table."""
+    if path.is_dir():
+        return refuse(path, FOLDER)
+    if ending in OF_EDITORS:
+        return refuse(path, "is a file of a translation tool; `assay effort` reads those")
+    known = " ".join(FILE_TYPES)
+    return refuse(path, f"file type '{ending}' is not known; use one of {known} (.gz may follow)")
+
+
+def unreadable(path: Path, error: OSError | ValueError) -> TableError:
+    """The error for a file that cannot be opened or read."""
+    if isinstance(error, IsADirectoryError):
+        return refuse(path, FOLDER)
+    if isinstance(error, FileNotFoundError):
+        return refuse(path, f"there is no such file{similar_file(path)}")
+    return refuse(path, f"cannot be read: {getattr(error, 'strerror', 0) or error}")
+
+
+def over_the_limit(source: str | Path, what: str, found: int, most: int) -> TableError:
+    """The error for a file that holds more of something than the limit allows."""
+    return refuse(
+        source, f"has {found:,} {PLACES.get(what, what)}, and {most:,} is the limit; if the"
+        f" file is right, allow them with `limits` ({what}={found})",
+    )  # fmt: skip
+
+
+def out_of_proportion(path: Path, needed: int, size: int, what: str) -> TableError:
+    """The error for a file that would fill far more memory than its size."""
+    allowed = needed // max(size, 1) + 1
+    return refuse(
+        path, f"has {size:,} bytes and would fill {needed:,} of memory ({what}), over"
+        f" {LIMITS.get().ratio} times as many; if the file is right, allow it with `limits`"
+        f" (ratio={allowed})",
+    )  # fmt: skip
+
+
+def not_a_choice(rule: ColumnRule) -> Callable[[str], str]:
+    """The message about a word that is not one of those a column may hold."""
+
+    def message(value: str) -> str:
+        hint = did_you_mean(value, rule.choices)
+        if rule.spellings and value in ("0", "1"):
+            hint = " (where there is no 2, 0 may be a tie or a loss)"
+        return f"'{value}' is not one of {', '.join(rule.choices)}{hint}; write one of them"
+
+    return message
 
 
 def refusal(path: Path, error: BaseException) -> TableError | None:
-    """The sentence for what a library raised; None for an error of our own."""
+    """The error for what a library raised; None for an error of Assay's own code."""
     if isinstance(error, MemoryError):
         return refuse(path, "does not fit into memory; read a part of it, or use more memory")
     if isinstance(error, RecursionError):
@@ -34,25 +91,8 @@ def refusal(path: Path, error: BaseException) -> TableError | None:
     return refuse(path, f"is damaged or cut off ({reason}); fetch or save it again")
 
 
-def undecodable(data: bytes, source: str) -> TableError:
-    """The error with every line that is not UTF-8."""
-    findings = Findings(source)
-    for number, line in enumerate(data.split(b"\n"), start=1):
-        try:
-            line.decode()
-        except UnicodeDecodeError as error:
-            byte = line[error.start]
-            near = line[max(0, error.start - 20) : error.start + 20].decode("utf-8", "replace")
-            message = (
-                f"byte 0x{byte:02x} is not UTF-8; save the file as UTF-8"
-                f" (as Windows-1252 it would be '{bytes([byte]).decode('cp1252', 'replace')}')"
-            )
-            findings.add(message, number, None, near)
-    return findings.error()
-
-
 def twins(names: pl.Series) -> Iterator[str]:
-    """What to say of names that look the same and are not: é in one character and in two."""
+    """Messages about names that look alike but differ: é in one character and in two."""
     alike = pl.DataFrame({"name": names, "form": names.str.normalize("NFC")})
     for _, group in alike.group_by("form", maintain_order=True):
         if group.height > 1:
@@ -64,7 +104,7 @@ def twins(names: pl.Series) -> Iterator[str]:
 
 
 def spelled_twice(names: pl.Series, form: pl.Series, findings: Findings) -> None:
-    """Report names that are one but for capitals and spaces."""
+    """Report names that differ only in capitals and spaces."""
     alike = pl.DataFrame({"name": names, "form": form}).group_by("form", maintain_order=True)
     for same in alike.agg("name").filter(pl.col("name").list.len() > 1)["name"]:
         shown = " and ".join(f"'{name}'" for name in same)
@@ -112,7 +152,7 @@ def _duplicate_remedy(frame: pl.DataFrame, schema: Schema) -> str:
 def edited_twice(
     frame: pl.DataFrame, findings: Findings, before: Sequence[tuple[Edits, Findings]]
 ) -> None:
-    """Refuse rows that a table before has too, with the places of both."""
+    """Refuse rows that an earlier table has too, with the places of both."""
     key = list(SCHEMAS["edits"].key)
     for other, theirs in before:
         rows = other.frame.select(key).with_row_index("_row")
@@ -133,7 +173,7 @@ def edited_twice(
 
 
 def missing_column(name: str, frame: pl.DataFrame, schema: Schema) -> str:
-    """What to say of a column that the table should have."""
+    """The message about a column that the table should have."""
     others = [column for column in frame.columns if column not in schema.names]
     message = (
         f"column '{name}' is missing{did_you_mean(name, others)}; rename yours or map it with"
@@ -150,27 +190,3 @@ def _like_scores(frame: pl.DataFrame) -> bool:
     """Whether a table without ratings has columns that only scores have."""
     only = {"source", "target", "reference", "words", "cost", "domain"}
     return "rater" not in frame.columns and not only.isdisjoint(frame.columns)
-
-
-def foreign_rows(
-    frame: pl.DataFrame, test_set: TestSet, unknown: pl.Series, rows: int, findings: Findings
-) -> None:
-    """Report, once, that most rows are of segments which the test set does not have."""
-    key = [name for name in test_set.key if name in frame.columns]
-    count = int(unknown.sum())
-    first = unknown.arg_true()[0]
-    (line,) = findings.raw.lines([first])
-    here, there = (
-        ", ".join(f"{name} '{value}'" for name, value in row.items())
-        for row in (frame.select(key).row(first, named=True),
-                    test_set.segments.select(key).row(0, named=True))
-    )  # fmt: skip
-    whole = str(frame["seg"][first]).removesuffix(".0")
-    known = whole != frame["seg"][first] and whole in test_set.segments["seg"]
-    hint = f" (did you mean '{whole}'?)" if known else ""
-    findings.add(
-        f"{here}{hint} and {count - 1:,} more of {rows:,} rows are not in the test set"
-        f" ({test_set.source}; its first segment is {there}): this table belongs to another test"
-        f" set; give the two that belong together, or write {' and '.join(key)} alike in both",
-        line, "seg", frame["seg"][first],
-    )  # fmt: skip

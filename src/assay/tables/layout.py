@@ -15,7 +15,7 @@ from pathlib import Path
 import polars as pl
 
 from assay.results import Note, plural
-from assay.tables.load import MISSING, Raw, lines_at, lines_of
+from assay.tables.load import MISSING, Raw, lines_at
 from assay.tables.names import TOTALS, words_of
 
 TOP_ROWS = 12
@@ -26,9 +26,6 @@ MERGED_SHARE = 0.25
 """Where fewer cells of a column are empty, they are missing rather than merged."""
 MAX_NAMED, MAX_FOOT = 3, 6
 TOTAL_WORDS = sorted({*TOTALS, *(f"{word}:" for word in TOTALS)})
-SIGNS = (" / ", "/", " - ", "|", ":", "__", "_", "-", ".", " ")
-"""What may stand between the two names in the name of a column."""
-BRACKETS = " []()"
 
 Cells = Sequence[str | None]
 
@@ -187,10 +184,7 @@ def _left_out(raw: Raw, kept: Sequence[int], places: Sequence[int]) -> Raw:
     )
     more = f" and {len(places) - MAX_NAMED} more" if len(places) > MAX_NAMED else ""
     text = f"{plural(len(places), 'row')} beside those of the table left out ({shown}{more})"
-    return replace(
-        raw, frame=raw.frame[kept], lines=lines_of(raw, kept),
-        notes=(*raw.notes, Note("rows-left-out", text)),
-    )  # fmt: skip
+    return raw.with_rows(kept, Note("rows-left-out", text))
 
 
 def _cells(row: Sequence[object]) -> list[str]:
@@ -217,8 +211,7 @@ def _without_headers(raw: Raw) -> Raw:
     kept = (~again).arg_true()
     lines = ", ".join(map(str, raw.lines(again.arg_true().to_list()[:MAX_NAMED])))
     text = f"the column names stand again in line {lines}: left out"
-    notes = (*raw.notes, Note("header-again", text))
-    return replace(raw, frame=raw.frame[kept], lines=lines_of(raw, kept), notes=notes)
+    return raw.with_rows(kept, Note("header-again", text))
 
 
 def _without_foot(raw: Raw) -> Raw:
@@ -259,25 +252,3 @@ def filled_down(raw: Raw, names: Iterable[str], key: Sequence[str]) -> Raw:
     which = ", ".join(column.name for column in filled)
     text = f"{which}: {count:,} empty cells, as merged ones are, have the value above them"
     return replace(raw, frame=frame, notes=(*raw.notes, Note("filled-down", text)))
-
-
-def crossed(names: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]] | None:
-    """The two parts of names that are every one of some with every one of others.
-
-    >>> crossed([(n, n) for n in ("A_Ann", "A_Ben", "B_Ann", "B_Ben")])["B_Ann"]
-    ('B', 'Ann')
-    """
-    for sign in SIGNS:
-        for cut in (str.partition, str.rpartition):
-            split = {}
-            for name, label in names:
-                for text in (name, label):
-                    first, found, second = cut(text, sign)
-                    if found and first.strip(BRACKETS) and second.strip(BRACKETS):
-                        split[name] = (first.strip(BRACKETS), second.strip(BRACKETS))
-                        break
-            one, two = ({both[k] for both in split.values()} for k in range(2))
-            full = len({*split.values()}) == len(split) == len(one) * len(two)
-            if full and len(one) > 1 and len(two) > 1:
-                return split
-    return None

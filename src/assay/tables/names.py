@@ -178,6 +178,14 @@ METRIC = re.compile(
 )
 """Names of automatic metrics."""
 
+RATED = re.compile(
+    r"(?:mqm|[pc]?sqm|da|esa|human|gold|ratings?|scores?)"
+    r"(?:[ _.-]*(?:z|n|raw|mean|avg|average|median|sum|scores?|ratings?|sqm|annotated"
+    r"|(?:r|rater|a|annotator)?\d+))*",
+    re.IGNORECASE,
+)
+"""Names of columns that hold what people said, such as mqm_r1 or da_z."""
+
 COUNTS = _words(
     "chars char characters length len count counts num words tokens token position pos index "
     "idx order rank row page year no nr n doc seg line zeichen worter lange anzahl mots "
@@ -353,3 +361,23 @@ def nearly(stem: str, role: str) -> bool:
         len(word) > 5 and word[0] == stem[0] and OSA.distance(word, stem, score_cutoff=1) <= 1
         for word in known_as(role)
     )
+
+
+def side_of(value: str, columns: Mapping[str, str]) -> str | None:
+    """Which side a word in ``winner`` names: by the side, or by the name of its column.
+
+    >>> side_of("model_a", {"left": "model_a"}), side_of("B", {}), side_of("x", {})
+    ('left', 'right', None)
+    >>> side_of("Output A is slightly better", {}), side_of("Both about equal", {})
+    ('left', 'tie')
+    """
+    words = words_of(value)
+    told = [word for word in words if word not in OF_VERDICTS]
+    if value.strip() == "=" or {"".join(words), "".join(told)} & listed(TIES):
+        return "tie"
+    for side in ("left", "right"):
+        rest = [word for word in told if word not in SIDES[side]]
+        named = len(rest) < len(told) and stem_of(rest) in {*known_as("system"), ""}
+        if value == columns.get(side) or (named and not value.strip().isdigit()):
+            return side
+    return None

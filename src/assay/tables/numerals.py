@@ -1,11 +1,12 @@
-"""Numbers as people write them in tables of their own: 77,5 and 85% and 4/5 and "3 - fair".
+"""Numbers as people write them in their own tables: 77,5 and 85% and 4/5 and "3 - fair".
 
-A column is understood as a whole, in one way, or not at all. Assay's own tables have plain numbers
-and nothing else.
+A column is understood as a whole, in one way, or not at all. Assay's own tables have only plain
+numbers.
 """
 
 from __future__ import annotations
 
+import re
 from datetime import datetime
 
 import polars as pl
@@ -21,6 +22,29 @@ LABELLED = r"([+-]?\d+(?:\.\d+)?)\s*[-\u2013\u2014:=.(]\s*([^\d\s][^\d]*?)\)?"
 DAY_NOUGHT, LONGEST = datetime(1899, 12, 31), 86400.0
 MOST_STEPS = 12
 """Of more different texts, or of texts that hardly repeat, none is a step of a scale."""
+
+
+_DECIMAL_COMMA = re.compile(r"[+-]?\d+(?:[.\s]\d{3})*,\d+")
+
+
+def as_written(values: pl.Series) -> pl.Series:
+    """Values of any type as strings; whole floats (a spreadsheet's 1.0) as whole numbers."""
+    if values.dtype.is_float():
+        # Beyond 2^53 a float is no longer an exact whole number; it is kept as it is written.
+        whole = (values.abs() < 2**53) & (values == values.round())
+        number = values.cast(pl.Int64, strict=False).cast(pl.String)
+        return number.zip_with(whole.fill_null(False), values.cast(pl.String))
+    if values.dtype.is_nested() or values.dtype in (pl.Binary, pl.Object, pl.Duration):
+        words = [None if value is None else str(value) for value in values.to_list()]
+        return pl.Series(values.name, words, dtype=pl.String)
+    return values.cast(pl.String)
+
+
+def not_a_number(value: str) -> str:
+    """The message about a cell that should be a number."""
+    if _DECIMAL_COMMA.fullmatch(value.strip()):
+        return f"'{value}' has a decimal comma; write decimals with a point (0.5, not 0,5)"
+    return f"'{value}' is not a number; correct it or leave the cell empty"
 
 
 def understood(values: pl.Series) -> tuple[pl.Series, str] | None:

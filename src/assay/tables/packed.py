@@ -10,6 +10,7 @@ from __future__ import annotations
 import io
 import os
 import re
+import stat
 import struct
 import sys
 import tempfile
@@ -20,6 +21,7 @@ from contextlib import contextmanager
 from itertools import zip_longest
 from pathlib import Path
 from threading import Lock
+from typing import IO
 from xml.parsers import expat
 
 from assay.errors import TableError
@@ -46,6 +48,17 @@ _ZEROS = re.compile(rb"\0*")
 _PLACE = re.compile(r"([A-Za-z]{1,3})0*([0-9]{1,7})")
 _STRINGS = re.compile(rb"<(?![/!?])(?:[^\s<>]*:)?si(?=[\s/>])")
 _quiet = Lock()
+
+
+def read_pipe(file: IO[bytes], path: Path) -> bytes:
+    """The content of a file that does not say how large it is: a pipe, or an empty file."""
+    kind = os.fstat(file.fileno()).st_mode
+    if stat.S_ISCHR(kind) or stat.S_ISBLK(kind):
+        raise refuse(path, "is a device, not a file; name a file")
+    data = file.read(FREE_BYTES + 1)
+    if len(data) > FREE_BYTES:
+        raise refuse(path, f"a pipe may give {FREE_BYTES:,} bytes; write the rest to a file first")
+    return data
 
 
 def unpack(data: bytes, path: Path) -> bytes:

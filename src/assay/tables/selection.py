@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from pathlib import Path
@@ -18,7 +18,6 @@ from assay.tables.load import (
     Raw,
     Source,
     is_plain_parquet,
-    lines_of,
 )
 from assay.tables.tables import NOT_A_COLUMN, TestSet, read_scores
 
@@ -32,15 +31,7 @@ def keep_rows(raw: Raw, only: Only) -> Raw:
     rows = wanted.fill_null(False).arg_true()
     if not len(rows):
         raise no_rows(only, raw.frame.lazy())
-    notes = (*raw.notes, only_note(only, len(rows), raw.frame.height))
-    return replace(raw, frame=raw.frame[rows], lines=lines_of(raw, rows), notes=notes)
-
-
-def keep_columns(raw: Raw, names: Collection[str]) -> Raw:
-    """The columns that are needed."""
-    kept = [name for name in raw.frame.columns if name in names]
-    left = tuple(name for name in raw.frame.columns if name not in names)
-    return replace(raw, frame=raw.frame.select(kept), left=left)
+    return raw.with_rows(rows, only_note(only, len(rows), raw.frame.height))
 
 
 def condition(only: Only, schema: dict[str, pl.DataType]) -> pl.Expr:

@@ -22,7 +22,6 @@ import polars as pl
 from assay.errors import SMALLEST, InputError, OptionError, need_known
 from assay.results import Note, plural
 from assay.tables.load import (
-    MISSING,
     CheckedTable,
     Columns,
     Findings,
@@ -31,28 +30,17 @@ from assay.tables.load import (
     Source,
     conform,
     need_at_most,
-    place_in,
     refuse_infinite,
     to_number,
 )
+from assay.tables.names import RATED
 from assay.tables.schemas import RESERVED, SCHEMAS
-
-NEARLY_NUMBERS, SOME_NUMBERS = 0.95, 0.3
-"""A text column with the first share of numbers is a metric with faults; from the second on, the
-user learns that it is not used as one."""
 
 SEGMENT_COLUMNS = ("source", "reference", "words", "cost", "domain", "lp")
 """Columns that belong to the segment, whichever system translated it."""
 
 NOT_THERE = "is not in the scores table"
 NOT_A_COLUMN = "is not a column of the scores"
-RATED = re.compile(
-    r"(?:mqm|[pc]?sqm|da|esa|human|gold|ratings?|scores?)"
-    r"(?:[ _.-]*(?:z|n|raw|mean|avg|average|median|sum|scores?|ratings?|sqm|annotated"
-    r"|(?:r|rater|a|annotator)?\d+))*",
-    re.IGNORECASE,
-)
-"""Names of columns that hold what people said, such as mqm_r1 or da_z."""
 LENGTH = "length"
 """The metric that every table with target texts has for free."""
 
@@ -164,6 +152,29 @@ class TestSet(CheckedTable):
         return self.split("system")
 
 
+def rows_among(frame: pl.DataFrame, rows: pl.DataFrame) -> pl.Series:
+    """Whether each row of the frame, in the columns of ``rows``, is one of them."""
+    known, wanted = rows.with_columns(_known=True), frame.select(rows.columns)
+    joined = wanted.join(known, on=rows.columns, how="left", maintain_order="left")
+    return joined["_known"].fill_null(False)
+
+
+def place_in(frame: pl.DataFrame, test_set: TestSet, findings: Findings) -> pl.DataFrame:
+    """The rows that are about the test set, each with its full segment key; faults are reported.
+
+    Rows of systems that the test set left out, of other language pairs, and of segments that a
+    part of a table does not have, are left out and counted. A missing ``doc`` is filled in where
+    ``seg`` alone names one segment.
+    """
+    names = [name for name in ("lp", "system", "doc", "seg") if name in frame.columns]
+    whole = {*names} - {"system"} == {*test_set.key}
+    if whole and frame.join(test_set.frame, on=names, how="anti").is_empty():
+        return frame
+    from assay.tables.placement import place_rows
+
+    return place_rows(frame, test_set, findings)
+
+
 def as_matrix(values: pl.Series, test_set: TestSet) -> np.ndarray:
     """A number per row of the test set as systems x segments; NaN where there is no value."""
     matrix = np.full((len(test_set.systems), test_set.segments.height), np.nan)
@@ -254,6 +265,11 @@ def _choose_metrics(
         if RATED.fullmatch(name):
             rated.append(name)
             continue
+        if frame.schema[name].is_numeric():
+            chosen.append(name)
+            continue
+        from assay.tables.columns import NEARLY_NUMBERS, SOME_NUMBERS, numeric_share
+
         share, example = numeric_share(frame[name])
         if share >= NEARLY_NUMBERS:
             chosen.append(name)
@@ -264,37 +280,6 @@ def _choose_metrics(
         text = f"ratings by their names, not used as metrics unless named: {', '.join(rated)}"
         findings.notes.append(Note("ratings-not-metrics", text))
     return chosen
-
-
-def is_like(name: str, score: str) -> bool:
-    """Whether a column is named like the score: another rater's, or the same in another form.
-
-    >>> is_like("mqm_r2", "mqm_r1"), is_like("mqm", "mqm_r1"), is_like("mqmetric", "mqm")
-    (True, True, False)
-    """
-    stem = re.sub(r"[ _.-]*[a-z]?\d+$", "", score.lower()) or score.lower()
-    return re.fullmatch(rf"{re.escape(stem)}(?:[ _.-].*|\d*)", name.lower()) is not None
-
-
-def numeric_share(values: pl.Series) -> tuple[float, str]:
-    """The share of values that are numbers, a decimal comma forgiven, and a value that is not."""
-    if values.dtype.is_numeric():
-        return 1.0, ""
-    if values.dtype != pl.String or values.null_count() == len(values):
-        return 0.0, ""
-    values = values.drop_nulls().alias("word")
-    for some in (values[:200], values)[len(values) <= 200 :]:  # most text ends at a glance
-        word = pl.col("word").str.strip_chars()
-        words = some.to_frame().lazy().select(word).filter(~word.str.to_lowercase().is_in(MISSING))
-        number = word.str.replace(",", ".", literal=True).cast(pl.Float64, strict=False)
-        found = words.select(
-            number.is_not_null().mean().fill_null(0.0).alias("share"),
-            word.filter(number.is_null()).first(),
-        )
-        share, example = found.collect().row(0)
-        if share < SOME_NUMBERS:
-            break
-    return share, str(example)
 
 
 def _numeric_metrics(
@@ -636,14 +621,6 @@ class Ratings(CheckedTable):
         return as_matrix(rows["score"], test_set)
 
 
-@dataclass(frozen=True, eq=False)
-class Errors(CheckedTable):
-    """Errors that raters marked: category, severity and position.
-
-    ``start`` and ``end`` are half-open and count code points of the text on ``side``.
-    """
-
-
 def read_ratings(
     source: Source | Raw,
     test_set: TestSet | None = None,
@@ -688,32 +665,6 @@ def read_ratings(
     return replace(ratings, notes=(*ratings.notes, *answers))
 
 
-def read_errors(
-    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None,
-    only: Only | None = None,
-) -> Errors:  # fmt: skip
-    """Read a table of marked errors and check it against the test set it is about.
-
-    ``only`` reads part of the rows (``{"lp": "en-de"}``).
-
-    >>> import polars as pl
-    >>> marked = pl.DataFrame({
-    ...     "system": ["A", "A"], "seg": [1, 1], "category": ["accuracy", "fluency"],
-    ...     "severity": ["major", "minor"],
-    ... })
-    >>> read_errors(marked).frame.height
-    2
-    """
-    frame, findings = conform(source, "errors", columns=columns, only=only)
-    if "start" in frame.columns and "end" in frame.columns:
-        wrong = frame["end"] < frame["start"]
-        findings.rows(wrong, "end", frame["end"], "{} is before start; correct it")
-    if test_set is not None:
-        frame = place_in(frame, test_set, findings)
-    findings.stop()
-    return Errors(frame, tuple(findings.notes))
-
-
 def refuse_answers(
     test_set: TestSet, ratings: Ratings, called: str | None = None
 ) -> tuple[Note, ...]:
@@ -735,8 +686,11 @@ def refuse_answers(
                 f"is almost the same as the ratings (r = {r:.2f}): it is the answer, not a metric"
             )
             faults.append((name, text))
-        elif called is not None and is_like(name, called):
-            faults.append((name, f"is named like the score '{called}'"))
+        elif called is not None:
+            from assay.tables.columns import is_like
+
+            if is_like(name, called):
+                faults.append((name, f"is named like the score '{called}'"))
     several = len(stack) > 1 and not test_set.named and not faults
     if several and (r := _together(scores, stack)) > SAME_AS_RATINGS:
         rest = f"and {len(stack) - 3} more " if len(stack) > 3 else ""

@@ -29,9 +29,9 @@ from assay.tables.load import (
     Findings,
     Only,
     Raw,
-    at_the_door,
     decode_utf8,
     file_type,
+    library_errors,
     lines_at,
     need_at_most,
     need_distinct,
@@ -237,7 +237,7 @@ def _scan(source: bytes | Path) -> pl.LazyFrame:
 
 @contextmanager
 def _undamaged(path: Path) -> Iterator[None]:
-    with at_the_door(path), quietly():
+    with library_errors(path), quietly():
         yield
 
 
@@ -364,7 +364,10 @@ def xlsx_bytes(frame: pl.DataFrame, path: Path) -> bytes:
 
 
 def from_pandas(frame: Any) -> pl.DataFrame:
-    """A polars frame without going through pyarrow; pandas' missing values become null."""
+    """A pandas frame as a polars frame, without pyarrow; missing values become null."""
+    if type(frame).__module__.partition(".")[0] != "pandas":
+        message = "is not a table; give a path, or a polars or pandas frame"
+        raise refuse(type(frame).__name__, message)
     names = [str(name) for name in frame.columns]
     repeated = sorted({name for name in names if names.count(name) > 1})
     if repeated:

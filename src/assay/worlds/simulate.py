@@ -18,16 +18,9 @@ from assay.errors import OptionError
 from assay.results import signature
 from assay.stats.random import Rng, as_rng, seeded
 from assay.tables.judgments import Judgments, read_judgments
+from assay.tables.marked_errors import Errors, read_errors
 from assay.tables.schemas import RESERVED
-from assay.tables.tables import (
-    Errors,
-    Ratings,
-    Sample,
-    TestSet,
-    read_errors,
-    read_ratings,
-    read_scores,
-)
+from assay.tables.tables import Ratings, Sample, TestSet, read_ratings, read_scores
 from assay.worlds.judgments import judgment_columns, screens
 from assay.worlds.latent import (
     Floats,

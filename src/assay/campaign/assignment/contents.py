@@ -22,7 +22,8 @@ from assay.kits.results import KitDesign
 from assay.project.settings import Settings
 from assay.sampling.draw import sample as draw_sample
 from assay.stats.random import Rng, seeded
-from assay.tables.tables import Errors, Sample, TestSet
+from assay.tables.marked_errors import Errors
+from assay.tables.tables import Sample, TestSet
 
 WHOLE = "100%"
 

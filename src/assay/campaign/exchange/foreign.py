@@ -10,7 +10,7 @@ from typing import Any, Literal
 from assay.formats.appraise_batches import read_batches
 from assay.formats.catalogue import Options, load_format
 from assay.formats.pearmut_campaign import read_campaign
-from assay.tables.load import Raw, at_the_door
+from assay.tables.load import Raw, library_errors
 
 Origin = Literal["pearmut", "appraise-batches"]
 FORMATS: Mapping[str, str] = {"pearmut": "pearmut-campaign", "appraise-batches": "appraise-batches"}
@@ -28,7 +28,7 @@ def foreign_outputs(path: Path, origin: Origin) -> Raw:
 
 def foreign_settings(path: Path, origin: Origin) -> dict[str, Any]:
     """What such a file says of the campaign, by paths in ``assay.toml``."""
-    with at_the_door(path):
+    with library_errors(path):
         said = _pearmut(path) if origin == "pearmut" else _appraise(path)
         return dict(said)
 

@@ -23,7 +23,7 @@ from assay.formats.catalogue import Options
 from assay.formats.mqm import code_points, from_inclusive
 from assay.formats.rows import Mark, Said
 from assay.results import Note
-from assay.tables.load import Findings, at_the_door, shortened
+from assay.tables.load import Findings, library_errors, shortened
 
 READERS = {
     "pearmut": pearmut.read_said, "appraise": appraise.read_said,
@@ -55,7 +55,7 @@ def import_answers(
             "collect those in the browser",
         )  # fmt: skip
     need_fit(format, campaign.settings)
-    with at_the_door(path):
+    with library_errors(path):
         said, notes = READERS[format](path, Options(lp=lp))
     findings = Findings(path)
     if not said:

@@ -1,0 +1,321 @@
+"""Which role each column of another person's table has, once its kind is known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import polars as pl
+
+from assay.errors import need_known
+from assay.tables.columns import (
+    KNOWN,
+    LIKELY,
+    OWN,
+    SCORED,
+    TIME,
+    SeenColumn,
+    counts,
+    is_like,
+    is_metric,
+    personal,
+    score_strength,
+    side_by_side,
+    strength,
+)
+from assay.tables.guess import JOIN, MOST_ANSWERS, Guess, Question, some
+from assay.tables.names import (
+    AVERAGED,
+    BESIDE,
+    LOWER,
+    MACHINES,
+    MARKS,
+    PERSONAL,
+    RATED,
+    STANDARDISED,
+    best_is_low,
+    side_of,
+)
+from assay.tables.questions import (
+    MOST_KINDS,
+    ask_for_answers_alone,
+    ask_for_documents,
+    ask_for_languages,
+    ask_for_required,
+    ask_for_verdicts,
+)
+from assay.tables.schemas import SCHEMAS
+from assay.tables.tables import ANSWER, MIN_OUTPUTS_COMPARED, SAME_AS_RATINGS
+from assay.tables.wide import (
+    ask_for_all,
+    find_crossed,
+    find_numbered,
+    melt,
+    melt_as_said,
+    melt_texts,
+    spread_over,
+)
+
+
+@dataclass
+class Reading:
+    """A table read as one kind: which column has which role, and what must be asked."""
+
+    source: str
+    kind: str
+    table: Sequence[SeenColumn]
+    long: dict[str, str]
+    wide: dict[str, list[str]]
+    places: Sequence[str] = ()
+    """Columns that say in which file or sheet a row was found."""
+
+    def __post_init__(self) -> None:
+        self.asked: list[Question] = []
+        self.melted: dict[str, str] = {}
+        self.into: str | None = None
+        self.value: str | None = None
+        self.found: dict[str, str] = dict(self.long)
+        self.schema = SCHEMAS[self.kind]
+        spread = [part for names in self.wide for part in names.split(JOIN)]
+        for name in (*self.long, *spread):
+            need_known("columns", name, self.schema.names, f"is not a column of {self.kind}")
+
+    def guess(self) -> Guess:
+        """Everything that can be said of the table."""
+        melt_as_said(self)
+        for least in (OWN, KNOWN, LIKELY):
+            for role in self.schema.names:
+                if role != "score" and role not in self.found and role not in self.spread:
+                    self._find(role, least)
+        if self.kind == "ratings" and "score" not in self.found and self.value is None:
+            self._find_score()
+        if self.kind == "scores" and "system" not in self.found and self.into is None:
+            melt_texts(self)
+        for place in self.places:
+            self._find_by_place(self.column(place))
+        if self.kind == "judgments" and "winner" not in self.found:
+            self._find_verdicts()
+        ask_for_required(self)
+        ask_for_documents(self)
+        ask_for_languages(self)
+        ask_for_answers_alone(self)
+        if self.kind == "judgments" and "winner" in self.found:
+            ask_for_verdicts(self)
+        return self._wrapped()
+
+    @property
+    def spread(self) -> tuple[str, ...]:
+        """What is spread over several columns: raters, systems, or both."""
+        return tuple(self.into.split(JOIN)) if self.into else ()
+
+    @property
+    def free(self) -> list[SeenColumn]:
+        """The columns of which nothing is known yet."""
+        taken = {*self.found.values(), *self.melted, *self.places}
+        return [column for column in self.table if column.name not in taken]
+
+    def column(self, name: str) -> SeenColumn:
+        """A column by its own name."""
+        return next(column for column in self.table if column.name == name)
+
+    def ask(self, text: str, *answers: str) -> None:
+        """One more question about columns."""
+        if self.asked and not self.asked[-1].answers and not answers:
+            return
+        self.asked.append(Question(text, "columns", answers[:MOST_ANSWERS]))
+
+    def _find_by_place(self, place: SeenColumn) -> None:
+        """The systems or raters that only the names of files or sheets tell."""
+        open_ = [r for r in ("system", "rater", "editor") if r in self.schema.names
+                 and r not in self.found and r not in self.spread]  # fmt: skip
+        asked = " ".join(answer for q in self.asked for answer in q.answers)
+        open_ = [role for role in open_ if f"{role}=" not in asked]
+        if place.name in self.found.values() or not open_:
+            return
+        names = place.said
+        machines = sum(bool(MACHINES.fullmatch(name)) for name in names) > len(names) / 2
+        if "system" in open_ and (len(open_) == 1 or machines):
+            self.found["system"] = place.name
+        elif "system" not in open_ and (open_[0] in self.schema.required or self._stand_twice()):
+            self.found[open_[0]] = place.name
+        elif "system" in open_:
+            what = f"Is each {place.name} ({some(sorted(names))}) a system or a {open_[1]}?"
+            self.ask(what, *(f"{role}={place.name}" for role in open_))
+
+    def _stand_twice(self) -> bool:
+        """Whether an output stands in several rows."""
+        rows = self._key_rows()
+        return rows.width > 0 and rows.n_unique() < rows.height
+
+    def _key_rows(self) -> pl.DataFrame:
+        key = [self.found[name] for name in ANSWER if name in self.found]
+        return pl.DataFrame([self.column(name).values for name in key])
+
+    def _find(self, role: str, least: int) -> None:
+        """The one column that is this, if there is one; of several the user must say which."""
+        able = [c for c in self.free if strength(c, role) >= least and self._plausible(c, role)]
+        if len(able) > 1 and not self._same(able):
+            asked = any(f"`{role}`" in question.text for question in self.asked)
+            if not asked and role in (*self.schema.required, "rater", "doc"):
+                self.ask(f"Which is `{role}`: {some(able)}?", *(f"{role}={c.name}" for c in able))
+            return
+        if able:
+            self.found[role] = able[0].name
+
+    def _same(self, able: Sequence[SeenColumn]) -> bool:
+        """Whether columns say the same in other words, as the number and name of a document do."""
+        pairs = pl.DataFrame([c.values.cast(pl.String).alias(str(k)) for k, c in enumerate(able)])
+        return pairs.n_unique() == max(c.distinct for c in able) == min(c.distinct for c in able)
+
+    def _plausible(self, column: SeenColumn, role: str) -> bool:
+        """Whether a vague name can be this, given what is known of the other columns."""
+        if any(f"={column.name}" in answer for q in self.asked for answer in q.answers):
+            return False
+        if strength(column, role) > LIKELY:
+            return True
+        if role == "seg" and "system" in self.found:
+            systems = self.column(self.found["system"]).distinct
+            # A number that no two rows share numbers rows, not the segments of several systems.
+            return column.distinct < len(column.values) or systems == 1
+        if role in PERSONAL and personal(column):
+            return self._person(column, role)
+        return True
+
+    def _person(self, column: SeenColumn, role: str) -> bool:
+        """Whether the column of people, or machines, is this; asks where it may be both."""
+        open_ = [r for r in PERSONAL if r in self.schema.names and r not in self.found
+                 and r not in self.spread]  # fmt: skip
+        machines = [bool(MACHINES.fullmatch(str(v))) for v in column.values.unique()]
+        if sum(machines) > len(machines) / 2 or role == "system":
+            return role == "system" and any(machines)
+        if len(open_) > 1:
+            self.ask(
+                f"Does {column.name} name the {' or the '.join(open_)}?",
+                *(f"{r}={column.name}" for r in open_),
+            )
+            return False
+        return True
+
+    def _find_score(self) -> None:
+        """The column of the scores, or the columns of several raters or systems."""
+        able = [c for c in self.free if strength(c, "score") >= KNOWN]
+        own = [c for c in able if c.name == "score"]
+        plain = own or [c for c in able if not {*c.words} & AVERAGED]
+        sides = side_by_side(self.free)
+        if not plain and "system" not in self.found and find_crossed(self):
+            return
+        if not plain and "system" in self.found and find_numbered(self):
+            return
+        into = spread_over(self, sides)
+        if into and own:
+            into = None
+        if into and plain:
+            self.ask(
+                f"Is the score {some(plain)}, or in {some([*sides[into]])}?",
+                *(f"score={c.name}" for c in plain), f"{into}={JOIN.join(sides[into])}",
+            )  # fmt: skip
+        elif into:
+            melt(self, into, "score", list(sides[into]))
+            ask_for_all(self, into, sides[""])
+        else:
+            self._one_score(plain or able, sides)
+
+    def _one_score(
+        self, able: Sequence[SeenColumn], sides: Mapping[str, Mapping[str, str]]
+    ) -> None:  # fmt: skip
+        vague = [c for c in self.free if strength(c, "score") == LIKELY]
+        unknown = [name for group in sides.values() for name in group]
+        only = [self.column(name) for name in unknown] if "rater" in self.found else []
+        one = able or vague or only
+        if len(one) == 1 and (able or not vague or not unknown):
+            if others := self._other_scores(one[0]):
+                names = [one[0].name, *(c.name for c in others)]
+                self.ask(f"Which is `score`: {some(names)}?", *(f"score={n}" for n in names))
+            else:
+                self.found["score"] = one[0].name
+            return
+        likely = [*vague, *(c for c in self.free if c.numeric and {*c.words} & STANDARDISED)]
+        names = [c.name for c in able] or [*(c.name for c in likely), *unknown]
+        if not names:
+            return  # it is missing, which is asked about with all that is
+        answers = [f"score={name}" for name in names]
+        open_ = [r for r in ("rater", "system") if r not in self.found]
+        if not able and not likely and len(unknown) > 1:
+            answers = [f"{r}={JOIN.join(unknown)}" for r in open_] + answers
+            who = " or ".join(f"{r}s" for r in open_) or "scores"
+            self.ask(f"Are {some(unknown)} {who}, or is one of them the score?", *answers)
+        else:
+            self.ask(f"Which is `score`: {some(names)}?", *answers)
+
+    def _other_scores(self, score: SeenColumn) -> list[SeenColumn]:
+        """Columns that may as well be the score, where its name has a qualifier, as theirs have."""
+        if not [word for word in score.words if word not in SCORED | {"esa", "da", "sqm", "mqm"}]:
+            return []
+        return [
+            c for c in self.free
+            if c is not score and c.numeric and {*c.words} & SCORED and not is_metric(c)
+            and not {*c.words} & (STANDARDISED | BESIDE) and not counts(c)
+        ]  # fmt: skip
+
+    def _find_verdicts(self) -> None:
+        """The column that says who won, by what stands in it."""
+        able = [
+            c for c in self.free
+            if not c.numeric and 1 < c.distinct <= MOST_KINDS
+            and all(side_of(word, self.found) for word in c.said)
+        ]  # fmt: skip
+        if len(able) == 1:
+            self.found["winner"] = able[0].name
+
+    def _wrapped(self) -> Guess:
+        metrics, counted, ratings, unsure, ignored = [], [], [], [], []
+        for column in self.free:
+            if column.values.null_count() == len(column.values):
+                continue
+            if not column.numeric:
+                ignored.append(column.name)
+            elif self._like_the_score(column):
+                ratings.append(column.name)
+            elif is_metric(column):
+                metrics.append(column.name)
+            elif counts(column) and not {*column.words} & TIME:
+                counted.append(column.name)
+            else:
+                unsure.append(column.name)
+        own = self.kind == "scores" and all(self.found.get(n) == n for n in self.schema.required)
+        if own and not metrics:  # by its own names, where no other column is known as a metric
+            metrics, unsure = unsure, []
+        order = [name for name in self.schema.names if name in self.found]
+        return Guess(
+            self.source, self.kind, {name: self.found[name] for name in order}, self.melted,
+            self.into, self.value, tuple(metrics), tuple(counted), tuple(ratings), tuple(unsure),
+            tuple(ignored), tuple(self.asked), self._lower_likely(),
+        )  # fmt: skip
+
+    def _lower_likely(self) -> bool:
+        """Whether less may be better by the name of the score, or by marks from 1 to 6."""
+        own = [self.found[n] for n in ("score",) if n in self.found]
+        scores = [self.column(name) for name in (*own, *(self.melted if not own else ()))]
+        scores = [column for column in scores if column.numeric]
+        if any({*column.words} & LOWER or best_is_low(column.name) for column in scores):
+            return True
+        marks = [column for column in scores if {*column.words} & MARKS]
+        numbers = np.concatenate([column.numbers for column in marks] or [np.array([])])
+        known = numbers[np.isfinite(numbers)]
+        return bool(len(known) and known.min() >= 1 and known.max() <= 6)
+
+    def _like_the_score(self, column: SeenColumn) -> bool:
+        """Whether a column of numbers is another rating: by its name, or almost equal."""
+        if RATED.fullmatch(column.name) or {*column.words} & STANDARDISED:
+            return True
+        if "score" not in self.found:
+            return score_strength(column) >= KNOWN
+        score = self.column(self.found["score"])
+        if is_like(column.name, score.name) and not is_metric(column):
+            return True
+        x, y = score.numbers, column.numbers
+        known = np.isfinite(x) & np.isfinite(y)
+        if known.sum() < MIN_OUTPUTS_COMPARED or np.ptp(x[known]) == 0 or np.ptp(y[known]) == 0:
+            return False
+        return abs(float(np.corrcoef(x[known], y[known])[0, 1])) > SAME_AS_RATINGS
