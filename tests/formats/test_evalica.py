@@ -75,7 +75,10 @@ def test_lp_is_added_or_chosen(tmp_path: Path):
     ("content", "message"),
     [
         ("left,rihgt,winner\nA,B,tie\n", "no 'right' .did you mean 'rihgt'.*found left, rihgt"),
-        ("left,right,winner\nA,B\n", "line 2: 2 fields where the header has 3"),
+        (
+            "left,right,winner\nA,B\n",
+            "line 2: 2 cells where the header has 3; check this line for a comma too few",
+        ),
         (
             'left,right,winner\n"A\nB",C,tie\nA,B,won\n',
             "line 4, column winner: 'won' is not a winner",

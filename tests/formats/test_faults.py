@@ -93,7 +93,7 @@ WRITTEN: dict[str, tuple[str, str, Callable[[], pl.DataFrame]]] = {
 @pytest.mark.parametrize("case", WRITTEN)
 def test_writing_what_is_wrong_everywhere(tmp_path: Path, case: str) -> None:
     name, kind, frame = WRITTEN[case]
-    options = Options(lp="en-de") if "lp" in FORMATS[name].writing(kind).options else None
+    options = Options(lp="en-de") if "lp" in FORMATS[name].writes[kind] else None
     with pytest.raises(TableError) as caught:
         save_format(frame(), tmp_path / "x", name, kind, options)
     assert MAX_LISTED < len(caught.value.problems) <= MAX_LISTED + 2

@@ -40,9 +40,11 @@ def test_the_options_named_are_those_that_are_used(name: str) -> None:
     for function in (found.read, found.write):
         if function is not None:
             used |= options_used(function, set())
-    assert set(found.options) <= {option.name for option in fields(Options)}
-    assert set(found.options) == used
-    assert set(found.only) <= set(found.options)
+    named = {
+        option for kinds in (found.reads, found.writes) for o in kinds.values() for option in o
+    }
+    assert named <= {option.name for option in fields(Options)}
+    assert named == used
 
 
 def test_a_module_is_all_that_a_format_needs(
@@ -55,7 +57,7 @@ def test_a_module_is_all_that_a_format_needs(
         "def read(path, kind, options):\n"
         "    rows = {'left': ['A'], 'right': ['B'], 'winner': ['tie']}\n"
         "    return Raw(pl.DataFrame(rows), str(path))\n"
-        "PROVIDES = (Format('throw-away', 'one judgment', ('judgments',), read),)\n"
+        "PROVIDES = (Format('throw-away', 'one judgment', read, {'judgments': ()}),)\n"
     )
     monkeypatch.setattr(assay.formats, "__path__", [*assay.formats.__path__, str(tmp_path)])
     monkeypatch.delitem(vars(FORMATS), "_formats")  # found anew, and as they were afterwards
@@ -80,11 +82,11 @@ def test_an_option_is_used_or_refused(tmp_path: Path, name: str, option: str) ->
     found, options = FORMATS[name], GIVEN[option]
     unused = rf"^{option} \(.*\) is not used by {name}\b.*; leave it out$"
     for kind in found.reads:
-        if option not in found.reading(kind).options:
+        if option not in found.reads[kind]:
             with pytest.raises(OptionError, match=unused):
                 load_format(tmp_path / "none", name, kind, options)
     for kind in found.writes:
-        if option not in found.writing(kind).options:
+        if option not in found.writes[kind]:
             with pytest.raises(OptionError, match=unused):
                 save_format(pl.DataFrame(), tmp_path / "none", name, kind, options)
     assert list(tmp_path.iterdir()) == []
@@ -93,20 +95,22 @@ def test_an_option_is_used_or_refused(tmp_path: Path, name: str, option: str) ->
 def test_two_formats_share_their_options() -> None:
     xliff, evalica = FORMATS["xliff"], FORMATS["evalica"]
     both = Options(lp="en-de", system="A")
-    refuse_unused(both, xliff.reading("edits"), xliff.writing("edits"))
+    reading, writing = (xliff, xliff.reads["edits"]), (xliff, xliff.writes["edits"])
+    judgments = (evalica, evalica.reads["judgments"])
+    refuse_unused(both, reading, writing)
     with pytest.raises(
         OptionError, match=r"lp \(en-de\) is not used by xliff here \(only to write"
     ):
-        refuse_unused(both, xliff.reading("edits"))
+        refuse_unused(both, reading)
     with pytest.raises(
         OptionError, match=r"human_scores \(mqm\) is not used by xliff or evalica; leave"
     ):
-        refuse_unused(Options(human_scores="mqm"), xliff, evalica)
+        refuse_unused(Options(human_scores="mqm"), reading, judgments)
     with pytest.raises(OptionError, match="is not used by Assay's own tables"):
         refuse_unused(Options(blanks="best"))
     with pytest.raises(OptionError, match=r"weights \(major=10\) is not used by evalica; leave it"):
-        refuse_unused(GIVEN["weights"], evalica)
-    refuse_unused(Options(weights=make_weights({})), evalica)
+        refuse_unused(GIVEN["weights"], judgments)
+    refuse_unused(Options(weights=make_weights({})), judgments)
 
 
 def test_options_checked_before_are_not_checked_again(tmp_path: Path) -> None:

@@ -52,8 +52,11 @@ def test_blanks_as_if_best():
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([HEADER.replace("rankingID", "x"), "x"], "no 'rankingid'|fields"),
-        ([HEADER, "de,en,1,1,j,A,1,B,2"], "line 2: 9 fields where the header has 10"),
+        ([HEADER.replace("rankingID", "x"), "x"], "no 'rankingid'|cells"),
+        (
+            [HEADER, "de,en,1,1,j,A,1,B,2"],
+            "line 2: 9 cells where the header has 10; check this line for a comma too few",
+        ),
         ([HEADER, "de,en,1,1,j,A,1.5,B,2,1"], "line 2, column system1rank: '1.5' is not a rank"),
     ],
 )

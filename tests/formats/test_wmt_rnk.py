@@ -81,7 +81,10 @@ def test_documents_segments_and_the_index_beside_them(tmp_path: Path):
     ("lines", "message"),
     [
         (["srclang,trglang\n"], "no 'srcindex'; expected srclang, trglang"),
-        ([HEADER, "cs,en,1,-1,-1,ann,1,A,2,B,2"], "line 2: 11 fields where the header has 12"),
+        (
+            [HEADER, "cs,en,1,-1,-1,ann,1,A,2,B,2"],
+            "line 2: 11 cells where the header has 12; check this line for a",
+        ),
         (
             [HEADER, "cs,en,1,-1,-1,ann,1,A,2,B,2,first"],
             "line 2, column system2rank: 'first' is no",

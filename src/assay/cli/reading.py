@@ -31,7 +31,7 @@ def of_format(
         known = [name for name, other in FORMATS.items() if {*other.reads} & {*kinds}]
         what = f"holds no {' or '.join(kinds)}"
         raise OptionError("format", format, what, f"choose from {', '.join(known)}")
-    chosen = lp is not None and "lp" in item.reading(held[0]).options
+    chosen = lp is not None and "lp" in item.reads[held[0]]
     return held[0], load_format(path, format, held[0], Options(lp=lp if chosen else None)), chosen
 
 

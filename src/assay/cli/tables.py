@@ -95,7 +95,7 @@ def _guessed(
     if format is not None:
         from assay.formats.catalogue import find_format
 
-        reads = find_format(format).reads
+        reads = list(find_format(format).reads)
         if len(reads) != 1:
             raise OptionError(
                 "format", format, f"holds {' and '.join(reads) or 'no table'}", "say which: --kind"

@@ -32,7 +32,7 @@ from typing import Any
 
 from assay.errors import OptionError, did_you_mean
 from assay.formats.catalogue import Format, Options
-from assay.formats.files import csv_records, read_text, write_text
+from assay.formats.files import read_text, write_text
 from assay.formats.mqm import NO_CATEGORY, code_points
 from assay.formats.rows import SOURCE, FileRows, Said, is_whole, said_of, shown
 from assay.results import Note
@@ -111,7 +111,7 @@ def _items(path: Path, rows: FileRows) -> Iterator[_Item]:
     """The rows of the file, each with the line it begins on."""
     content = read_text(path, expected="a row per scored item")
     layout: tuple[str, ...] = ()
-    for line, cells in csv_records(content, rows.findings):
+    for line, cells in _records(content, rows):
         if not layout and len(cells) not in LAYOUTS:
             message = (
                 f"{len(cells)} cells where an Appraise export has 9, 11, 12 or 14: user, system,"
@@ -125,6 +125,19 @@ def _items(path: Path, rows: FileRows) -> Iterator[_Item]:
         item = _Item(line, dict(zip(layout, map(restored_word, cells), strict=True)))
         if _plausible(item, rows):
             yield item
+
+
+def _records(content: str, rows: FileRows) -> Iterator[tuple[int, list[str]]]:
+    """The records that are not blank, with the line each starts on, as far as quotes pair up."""
+    reader = csv.reader(io.StringIO(content, newline=""), strict=True)
+    line = 1
+    try:
+        for cells in reader:
+            if cells:
+                yield line, cells
+            line = reader.line_num + 1
+    except csv.Error as error:
+        rows.fault(f"quotation marks do not pair up from here on ({error})", line)
 
 
 def _plausible(item: _Item, rows: FileRows) -> bool:
@@ -297,5 +310,5 @@ def _written_spans(one: Said) -> list[dict[str, Any]]:
 
 
 PROVIDES = (
-    Format("appraise", "Appraise result CSV", ("ratings", "errors"), read, options=("lp",)),
+    Format("appraise", "Appraise result CSV", read, {"ratings": ("lp",), "errors": ("lp",)}),
 )

@@ -148,6 +148,6 @@ def _item(segment: Segment, system: str, lp: str) -> dict[str, Any]:
 
 
 PROVIDES = (
-    Format("appraise-batches", "Appraise batches JSON", ("scores",), read, ("scores",), write,
-           ("lp",), {"lp": ("write",)}),
+    Format("appraise-batches", "Appraise batches JSON",
+           read, {"scores": ()}, write, {"scores": ("lp",)}),
 )  # fmt: skip

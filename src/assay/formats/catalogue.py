@@ -1,4 +1,4 @@
-"""The formats Assay knows: every module of this package says which ones it has.
+"""The formats Assay knows: every module of this package lists its own.
 
 A module with ``PROVIDES``, a tuple of :class:`Format`, is all that a new format needs. Its reader
 turns a file into the raw columns of one kind of table; the checks are those of every table. A file
@@ -8,8 +8,8 @@ offsets inside Assay are half-open code points; each module converts them on the
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib import import_module
 from pathlib import Path
@@ -51,32 +51,18 @@ Writer: TypeAlias = Callable[[pl.DataFrame, Path, str, Options], list[Path]]
 
 @dataclass(frozen=True, slots=True)
 class Format:
-    """What one format is called, what it can be read as and written from."""
+    """What one format is called, and which kinds of table it is read as and written from.
+
+    ``reads`` and ``writes`` give, for every kind, the fields of :class:`Options` that it uses; the
+    usual kind stands first.
+    """
 
     name: str
     about: str
-    reads: tuple[str, ...] = ()
-    """Kinds of table it can be read as, the usual one first."""
     read: Reader | None = None
-    writes: tuple[str, ...] = ()
-    """Kinds of table it can be written from."""
+    reads: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     write: Writer | None = None
-    options: tuple[str, ...] = ()
-    """The fields of :class:`Options` that its reader or writer uses."""
-    only: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
-    """Those of them that only some uses need: ``read``, ``write``, ``read ratings``."""
-
-    def reading(self, kind: str) -> Format:
-        """The format with the options left that reading this kind of table uses."""
-        return self._used({"read", f"read {kind}"})
-
-    def writing(self, kind: str) -> Format:
-        """The format with the options left that writing this kind of table uses."""
-        return self._used({"write", f"write {kind}"})
-
-    def _used(self, ways: set[str]) -> Format:
-        kept = [o for o in self.options if o not in self.only or ways & set(self.only[o])]
-        return replace(self, options=tuple(kept))
+    writes: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 class _Known(Mapping[str, Format]):
@@ -107,28 +93,27 @@ def find_format(name: str) -> Format:
     return FORMATS[name]
 
 
-def refuse_unused(options: Options, *formats: Format) -> None:
-    """Refuse an option that was given but that none of the formats uses.
+def refuse_unused(options: Options, *uses: tuple[Format, Sequence[str]]) -> None:
+    """Refuse an option that was given but is not used: ``uses`` are formats with what each uses.
 
-    What :meth:`Format.reading` and :meth:`Format.writing` give is judged by that use alone.
-
-    >>> refuse_unused(Options(editor="ann"), FORMATS["evalica"])
+    >>> evalica = FORMATS["evalica"]
+    >>> refuse_unused(Options(editor="ann"), (evalica, evalica.reads["judgments"]))
     Traceback (most recent call last):
     ...
     assay.errors.OptionError: editor (ann) is not used by evalica; leave it out
     """
     usual = Options()
-    used = {name for item in formats for name in item.options}
     for name in [option.name for option in fields(Options)]:
         value = getattr(options, name)
-        if value != getattr(usual, name) and name not in used:
-            shown = " or ".join(_useless(item, name) for item in formats) or "Assay's own tables"
+        if value != getattr(usual, name) and not any(name in used for _, used in uses):
+            shown = " or ".join(_useless(item, name) for item, _ in uses) or "Assay's own tables"
             raise OptionError(name, value, f"is not used by {shown}", "leave it out")
 
 
 def _useless(item: Format, option: str) -> str:
-    """The format's name, and where an option would be of use to it."""
-    where = item.only.get(option)
+    """The format's name, and where it would use the option."""
+    where = [f"read {kind}" for kind, used in item.reads.items() if option in used]
+    where += [f"write {kind}" for kind, used in item.writes.items() if option in used]
     return f"{item.name} here (only to {' or '.join(where)})" if where else item.name
 
 
@@ -138,16 +123,16 @@ def load_format(
 ) -> Raw:  # fmt: skip
     """Read another tool's file as one kind of table, the format's usual one by default.
 
-    An option that is of no use for this is refused, unless all options are ``checked`` already.
+    An option that this does not use is refused, unless the options are ``checked`` already.
     """
     item = find_format(name)
-    kind = kind or (item.reads[0] if item.reads else "any")
+    kind = kind or next(iter(item.reads), "any")
     if item.read is None or kind not in item.reads:
         can = ", ".join(item.reads) or "nothing (it can only be written)"
         raise OptionError("kind", kind, f"cannot be read from {name}", f"it holds {can}")
     options = options or Options()
     if not checked:
-        refuse_unused(options, item.reading(kind))
+        refuse_unused(options, (item, item.reads[kind]))
     with library_errors(Path(path)):
         raw = item.read(Path(path), kind, options)
         need_cells(raw)
@@ -160,7 +145,7 @@ def save_format(
 ) -> list[Path]:  # fmt: skip
     """Write a table as another tool's file; returns what was written.
 
-    An option that is of no use for this is refused, unless all options are ``checked`` already.
+    An option that this does not use is refused, unless the options are ``checked`` already.
     """
     item = find_format(name)
     if item.write is None or kind not in item.writes:
@@ -168,5 +153,5 @@ def save_format(
         raise OptionError("kind", kind, f"cannot be written as {name}", f"it takes {can}")
     options = options or Options()
     if not checked:
-        refuse_unused(options, item.writing(kind))
+        refuse_unused(options, (item, item.writes[kind]))
     return item.write(frame, Path(path), kind, options)

@@ -147,7 +147,10 @@ def convert(
         raise OptionError("target", target, "is the file that is read", "name another one")
     options = options or Options()
     kind = _kind_between(origin, to)
-    _refuse_unused(options, origin, to, kind)
+    uses = [(FORMATS[origin], FORMATS[origin].reads[kind])] if origin in FORMATS else []
+    uses += [(FORMATS[to], FORMATS[to].writes[kind])] if to in FORMATS else []
+    weighed = (origin, to) == ("errors", "ratings")
+    refuse_unused(replace(options, weights=GOOGLE_WEIGHTS) if weighed else options, *uses)
     raw = _load(source, origin if origin in FORMATS else None, kind, options, checked=True)
     table = read_table(raw, kind, columns=columns, exclude=exclude)
     frame = table.frame if sample is None else _only_sampled(table, sample)
@@ -164,19 +167,10 @@ def convert(
     )
 
 
-def _refuse_unused(options: Options, origin: str, to: str, kind: str) -> None:
-    """Refuse options that neither side of the conversion uses."""
-    used = [FORMATS[origin].reading(kind)] if origin in FORMATS else []
-    used += [FORMATS[to].writing(kind)] if to in FORMATS else []
-    if (origin, to) == ("errors", "ratings"):
-        options = replace(options, weights=GOOGLE_WEIGHTS)  # these are used
-    refuse_unused(options, *used)
-
-
 def _kind_between(origin: str, to: str) -> str:
     """The kind of table that leads from one to the other."""
-    reads = FORMATS[origin].reads if origin in FORMATS else (origin,)
-    takes = FORMATS[to].writes if to in FORMATS else (to,)
+    reads = list(FORMATS[origin].reads) if origin in FORMATS else [origin]
+    takes = list(FORMATS[to].writes) if to in FORMATS else [to]
     for kind in reads:
         if kind in takes:
             return kind

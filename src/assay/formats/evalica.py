@@ -46,6 +46,6 @@ def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[
 
 
 PROVIDES = (
-    Format("evalica", "evalica CSV of comparisons", ("judgments",), read, ("judgments",), write,
-           ("lp",), {"lp": ("read",)}),
+    Format("evalica", "evalica CSV of comparisons",
+           read, {"judgments": ("lp",)}, write, {"judgments": ()}),
 )  # fmt: skip

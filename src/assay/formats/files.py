@@ -6,11 +6,8 @@ line; an empty field is null. What is written is written whole or not at all.
 
 from __future__ import annotations
 
-import csv
-import io
 import json
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -18,25 +15,22 @@ from typing import Any
 import polars as pl
 
 from assay.errors import did_you_mean, need_known
-from assay.tables.irregular_text import text_table
+from assay.tables.irregular_text import read_by_rows
+from assay.tables.json_text import JsonError, json_lines, parse_json
 from assay.tables.load import (
     Findings,
     Raw,
     clean_header,
     decode_utf8,
     lines_at,
-    need_distinct,
     read_bytes,
+    read_header,
     refuse,
     write_bytes,
 )
-from assay.tables.typed_files import TOO_DEEP, is_text, too_deep
 
 BREAKS = r"[\n\r]"
 """What ends a line, for most readers of text files."""
-
-_HALF_PAIR = re.compile(r"(?i)(?<!\\)\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\)\\ud[c-f]")
-_HALF = "holds half a character (a lone surrogate, \\ud800 to \\udfff); export the file again"
 
 
 def text_lines(path: Path) -> list[str]:
@@ -94,40 +88,11 @@ def split_tabs(
     return Raw(fields, str(path), lines_at(rows["line"].to_list()))
 
 
-def csv_records(content: str, findings: Findings) -> Iterator[tuple[int, list[str]]]:
-    """The records that are not blank, each with the line it starts on.
-
-    Quotation marks that do not pair up are a problem, behind which nothing can be read.
-    """
-    reader = csv.reader(io.StringIO(content, newline=""), strict=True)
-    line = 1
-    try:
-        for row in reader:
-            if row:
-                yield line, row
-            line = reader.line_num + 1
-    except csv.Error as error:
-        findings.add(f"quotation marks do not pair up from here on ({error})", line)
-
-
 def read_csv(path: Path, *, expected: str) -> Raw:
     """A comma-separated file with a header, whatever its name ends in, all as text."""
-    source = str(path)
-    header: list[str] = []
-    records: list[tuple[int, list[str]]] = []
-    findings = Findings(source)
-    for line, row in csv_records(read_text(path, expected=expected), findings):
-        if not header:
-            header = clean_header(row)
-            need_distinct(header, source, line)
-        elif len(row) != len(header):
-            message = f"{len(row)} fields where the header has {len(header)}"
-            findings.add(message, line, None, ",".join(row)[:80])
-        else:
-            records.append((line, row))
-    findings.stop(rows=len(records))
-    frame = text_table(header, [row for _, row in records])
-    return Raw(frame, source, lines_at([line for line, _ in records]))
+    data = read_text(path, expected=expected).encode()
+    header = clean_header(read_header(data, ",", path))
+    return read_by_rows(data, ",", header, str(path))
 
 
 def need_columns(
@@ -171,54 +136,18 @@ def read_json(path: Path) -> Any:
     """A file with one JSON value."""
     text = read_text(path, expected="one JSON value")
     try:
-        return _parsed(text, "expected one JSON value")
-    except _JsonError as error:
+        return parse_json(text, "expected one JSON value")
+    except JsonError as error:
         raise refuse(path, str(error), line=error.line) from None
 
 
 def read_json_lines(path: Path) -> list[tuple[int, Any]]:
-    """The JSON values of a file with one per line, with their lines; blank lines are passed over.
-
-    Every line that is not JSON is reported.
-    """
-    values: list[tuple[int, Any]] = []
+    """The JSON values of a file with one per line, with their lines; blank lines are skipped."""
     findings = Findings(path)
     text = read_text(path, expected="a JSON object per line")
-    for number, line in enumerate(text.split("\n"), start=1):
-        if not line.strip():
-            continue
-        try:
-            values.append((number, _parsed(line, "expected one object")))
-        except _JsonError as error:
-            findings.add(str(error), number, None, line[:80])
+    values = list(json_lines(text, findings, "expected one object"))
     findings.stop(rows=len(values))
     return values
-
-
-class _JsonError(Exception):
-    """Text that is not the JSON it should be, from this line of it on."""
-
-    def __init__(self, message: str, line: int | None) -> None:
-        self.line = line
-        super().__init__(message)
-
-
-def _parsed(text: str, expected: str) -> Any:
-    """The JSON value. Escapes can write half a surrogate pair, which no text or table can hold."""
-    try:
-        value = json.loads(text)
-        if too_deep(text, value):
-            raise RecursionError
-        whole = "\\u" not in text or is_text(value)
-    except (ValueError, RecursionError) as error:
-        reason = getattr(error, "msg", None) or str(error)
-        deep = isinstance(error, RecursionError)
-        message = TOO_DEEP if deep else f"is not JSON ({reason}); {expected}"
-        raise _JsonError(message, getattr(error, "lineno", None)) from None
-    if not whole:
-        half = _HALF_PAIR.search(text)
-        raise _JsonError(_HALF, text.count("\n", 0, half.start()) + 1 if half else None)
-    return value
 
 
 def write_json(value: Any, path: Path) -> Path:

@@ -344,8 +344,8 @@ def read_averages(path: Path, kind: str, options: Options) -> Raw:
 
 PROVIDES = (
     Format("google-mqm", "MQM annotations as published by Google, a line per error",
-           ("errors", "ratings", "scores"), read, ("errors",), write, ("lp", "weights"),
-           {"lp": ("read",), "weights": ("read ratings",)}),
+           read, {"errors": ("lp",), "ratings": ("lp", "weights"), "scores": ("lp",)},
+           write, {"errors": ()}),
     Format("avg-seg-scores", "average MQM scores per segment as published by Google",
-           ("ratings",), read_averages, options=("lp",)),
+           read_averages, {"ratings": ("lp",)}),
 )  # fmt: skip

@@ -404,6 +404,5 @@ def _annotation(one: Said) -> Row:
 
 PROVIDES = (
     Format("label-studio", "Label Studio JSON export or import",
-           ("ratings", "errors", "judgments"), read,
-           ("scores", "ratings", "errors", "judgments"), write),
+           read, dict.fromkeys(WANTED, ()), write, dict.fromkeys(("scores", *WANTED), ())),
 )  # fmt: skip

@@ -36,6 +36,7 @@ from assay.formats.mt_metrics_eval import (
 from assay.tables.load import Findings, refuse, to_text
 from assay.tables.schemas import RESERVED
 
+LP_AND_HUMAN = ("lp", "human_scores")
 REFERENCE = "ref"
 HUMAN = "human"
 MAX_NAME_BYTES = 200
@@ -310,7 +311,6 @@ def _new_folder(path: Path, files: Files) -> list[Path]:
 
 PROVIDES = (
     Format("mt-metrics-eval", "folder of the WMT metrics task: texts, documents and scores",
-           ("scores", "ratings", "errors"), read, ("scores", "ratings", "errors"), write,
-           ("lp", "human_scores"),
-           {"human_scores": ("read ratings", "read errors", "write ratings", "write errors")}),
+           read, {"scores": ("lp",), "ratings": LP_AND_HUMAN, "errors": LP_AND_HUMAN},
+           write, {"scores": ("lp",), "ratings": LP_AND_HUMAN, "errors": LP_AND_HUMAN}),
 )  # fmt: skip

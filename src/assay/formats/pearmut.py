@@ -326,4 +326,6 @@ def _spans(one: Said) -> list[dict[str, Any]]:
     return spans
 
 
-PROVIDES = (Format("pearmut", "pearmut annotations, JSON lines", ("ratings", "errors"), read),)
+PROVIDES = (
+    Format("pearmut", "pearmut annotations, JSON lines", read, {"ratings": (), "errors": ()}),
+)

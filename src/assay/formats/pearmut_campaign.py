@@ -171,6 +171,6 @@ def _item(segment: Segment, systems: list[str]) -> dict[str, Any]:
 
 
 PROVIDES = (
-    Format("pearmut-campaign", "pearmut campaign JSON", ("scores",), read, ("scores",), write,
-           ("lp",), {"lp": ("write",)}),
+    Format("pearmut-campaign", "pearmut campaign JSON",
+           read, {"scores": ()}, write, {"scores": ("lp",)}),
 )  # fmt: skip

@@ -203,6 +203,6 @@ def _documents(lines: list[str], path: Path) -> dict[str, list[str | None]]:
 
 
 PROVIDES = (
-    Format("text-folder", "folder of text files: source, references, one per system", ("scores",),
-           read),
+    Format("text-folder", "folder of text files: source, references, one per system",
+           read, {"scores": ()}),
 )  # fmt: skip

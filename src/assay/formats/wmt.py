@@ -362,10 +362,9 @@ def _joined(shown: pl.DataFrame, lines: int, judged: int) -> tuple[Note, ...]:
 
 PROVIDES = (
     Format("wmt-seg-scores", "WMT metrics task seg.score file, a line per score",
-           ("scores",), read_scores_file, options=("lp",)),
+           read_scores_file, {"scores": ("lp",)}),
     Format("wmt-rnk", "WMT ranking task CSV up to 2014, five systems a line",
-           ("judgments",), read_screens, ("judgments",), write_screens, ("lp", "blanks"),
-           {"blanks": ("read",)}),
+           read_screens, {"judgments": ("lp", "blanks")}, write_screens, {"judgments": ("lp",)}),
     Format("wmt15-rnk", "WMT ranking task CSV of 2015 and 2016, a pair a line",
-           ("judgments",), read_pairs, options=("lp", "blanks")),
+           read_pairs, {"judgments": ("lp", "blanks")}),
 )  # fmt: skip

@@ -345,7 +345,6 @@ def _texts(element: Element, code: frozenset[str], *, inside: bool) -> Iterator[
 
 
 PROVIDES = (
-    Format("xliff", "XLIFF 1.2, with MT in alt-trans", ("edits",), read, ("edits",), write,
-           ("lp", "system", "editor"),
-           {"lp": ("write",), "system": ("read",), "editor": ("read",)}),
+    Format("xliff", "XLIFF 1.2, with MT in alt-trans",
+           read, {"edits": ("system", "editor")}, write, {"edits": ("lp",)}),
 )  # fmt: skip

@@ -59,6 +59,8 @@ from assay.formats.xliff import (
 )
 from assay.tables.load import Raw, refuse
 
+WHO = {"edits": ("system", "editor")}
+"""The options that the readers use."""
 MEMSOURCE = "http://www.memsource.com/mxlf/2.0"
 SDL = "http://sdl.com/FileTypes/SdlXliff/1.0"
 MACHINES = frozenset({"mt", "nmt", "amt"})
@@ -248,8 +250,7 @@ def _refers(match: Element, segment: Element) -> bool:
 
 
 PROVIDES = (
-    Format("mxliff", "Phrase (Memsource) MXLIFF with editing times", ("edits",), read_mxliff,
-           options=("system", "editor")),
-    Format("sdlxliff", "Trados SDLXLIFF", ("edits",), read_sdlxliff, options=("system", "editor")),
-    Format("xliff2", "XLIFF 2.0", ("edits",), read_xliff2, options=("system", "editor")),
-)  # fmt: skip
+    Format("mxliff", "Phrase (Memsource) MXLIFF with editing times", read_mxliff, WHO),
+    Format("sdlxliff", "Trados SDLXLIFF", read_sdlxliff, WHO),
+    Format("xliff2", "XLIFF 2.0", read_xliff2, WHO),
+)

@@ -10,7 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from assay.errors import InputError, OptionError, need_known
-from assay.formats.catalogue import FORMATS, Options, find_format, load_format
+from assay.formats.catalogue import Options, find_format, load_format
 from assay.formats.convert import read_table
 from assay.formats.text_folder import find_texts, is_text_folder, languages_of
 from assay.results import Note, plural
@@ -211,9 +211,9 @@ def _joined(texts: Part, metrics: Part) -> Part:
 def _of_tool(path: Path, format: str, choices: Choices) -> Part:
     """What another tool's file or folder has: scores, where it can be read as several."""
     reads = find_format(format).reads
-    kind = choices.kind or next((k for k in ("scores",) if k in reads), reads[0] if reads else "")
-    used = FORMATS[format].reading(kind).options
-    raw = load_format(path, format, kind, Options(lp=choices.lp if "lp" in used else None))
+    kind = choices.kind or ("scores" if "scores" in reads else next(iter(reads), ""))
+    lp = choices.lp if "lp" in reads.get(kind, ()) else None
+    raw = load_format(path, format, kind, Options(lp=lp))
     table = _typed(kind, raw, {}, choices, None, metrics=choices.metrics)
     languages = languages_of(find_texts(path)) if format == "text-folder" else None
     return Part(kind, table, (path,), None, languages)

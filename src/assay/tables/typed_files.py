@@ -22,8 +22,8 @@ from typing import Any
 import polars as pl
 
 from assay.results import Note
+from assay.tables.json_text import json_lines
 from assay.tables.layout import TOP_ROWS, Top, stacked, top_of
-from assay.tables.limits import LIMITS
 from assay.tables.load import (
     CELL_BYTES,
     Findings,
@@ -54,28 +54,16 @@ def read_jsonl(data: bytes, path: Path) -> Raw:
     records: list[dict[str, object]] = []
     places: list[int] = []
     findings, names = Findings(path), dict[str, None]()
-    for number, row in enumerate(decode_utf8(data, str(path)).split("\n"), start=1):
-        if not row.strip():
-            continue
-        try:
-            record = json.loads(row)
-        except (ValueError, RecursionError) as error:
-            reason = getattr(error, "msg", str(error))
-            message = f"is not JSON ({reason}); write one object per line"
+    text = decode_utf8(data, str(path))
+    for number, record in json_lines(text, findings, "write one object per line"):
+        if isinstance(record, dict):
+            names.update(dict.fromkeys(record))
+            need_at_most(path, "columns", len(names))
+            records.append(record)
+            places.append(number)
         else:
-            if "\\u" in row and not is_text(record):
-                message = "has half a character (a lone surrogate); correct it"
-            elif not isinstance(record, dict):
-                message = 'is not a JSON object; write {"column": value, ...}'
-            elif too_deep(row, record):
-                message = TOO_DEEP
-            else:
-                names.update(dict.fromkeys(record))
-                need_at_most(path, "columns", len(names))
-                records.append(record)
-                places.append(number)
-                continue
-        findings.add(message, number, None, row[:80])
+            message = 'is not a JSON object; write {"column": value, ...}'
+            findings.add(message, number, None, json.dumps(record)[:80])
     findings.stop(rows=len(records))
     need_size(path, len(records), list(names))
     need_room(path, 2 * CELL_BYTES * len(records) * len(names), "its cells, most of them empty")
@@ -83,34 +71,6 @@ def read_jsonl(data: bytes, path: Path) -> Raw:
         [_series(name, [record.get(name) for record in records]) for name in names]
     )
     return Raw(frame, str(path), lines_at(places))
-
-
-TOO_DEEP = "has values inside each other, deeper than tables do; make it flat"
-
-
-def too_deep(text: str, value: object) -> bool:
-    """Whether values of this JSON text are nested more deeply than the limit allows."""
-    most = LIMITS.get().nesting
-    if text.count("[") + text.count("{") <= most:
-        return False
-    level = [value]
-    for _ in range(most):
-        inner = [
-            v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list)
-        ]
-        level = [item for items in inner for item in items]
-        if not level:
-            return False
-    return any(isinstance(item, dict | list) for item in level)
-
-
-def is_text(value: object) -> bool:
-    """Whether all strings inside can be written as UTF-8."""
-    try:
-        json.dumps(value, ensure_ascii=False).encode()
-    except UnicodeEncodeError:
-        return False
-    return True
 
 
 def _series(name: str, values: list[object]) -> pl.Series:

@@ -1,0 +1,74 @@
+"""JSON as text: values that a table can hold, and every line that has none."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from assay.tables.limits import LIMITS
+from assay.tables.load import Findings
+
+TOO_DEEP = "has values inside each other, deeper than tables do; make it flat"
+_HALF_PAIR = re.compile(r"(?i)(?<!\\)\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\)\\ud[c-f]")
+_HALF = "holds half a character (a lone surrogate, \\ud800 to \\udfff); correct it"
+
+
+class JsonError(Exception):
+    """Text that is not the JSON it should be, from this line of it on."""
+
+    def __init__(self, message: str, line: int | None) -> None:
+        self.line = line
+        super().__init__(message)
+
+
+def parse_json(text: str, remedy: str) -> Any:
+    """The JSON value. Escapes can write half a surrogate pair, which no text or table can hold."""
+    try:
+        value = json.loads(text)
+        if _too_deep(text, value):
+            raise RecursionError
+        whole = "\\u" not in text or is_text(value)
+    except RecursionError:
+        raise JsonError(TOO_DEEP, None) from None
+    except ValueError as error:
+        reason, line = getattr(error, "msg", str(error)), getattr(error, "lineno", None)
+        raise JsonError(f"is not JSON ({reason}); {remedy}", line) from None
+    if not whole:
+        half = _HALF_PAIR.search(text)
+        raise JsonError(_HALF, text.count("\n", 0, half.start()) + 1 if half else None)
+    return value
+
+
+def json_lines(text: str, findings: Findings, remedy: str) -> Iterator[tuple[int, Any]]:
+    """The values of a text with one per line, with their lines; every other line is reported."""
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            try:
+                yield number, parse_json(line, remedy)
+            except JsonError as error:
+                findings.add(str(error), number, None, line[:80])
+
+
+def _too_deep(text: str, value: object) -> bool:
+    """Whether values of this JSON text are nested more deeply than the limit allows."""
+    most = LIMITS.get().nesting
+    if text.count("[") + text.count("{") <= most:
+        return False
+    level = [value]
+    for _ in range(most):
+        inner = [
+            v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list)
+        ]
+        level = [item for items in inner for item in items]
+    return any(isinstance(item, dict | list) for item in level)
+
+
+def is_text(value: object) -> bool:
+    """Whether all strings inside can be written as UTF-8."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        return False
+    return True
