@@ -149,7 +149,7 @@ def test_faulty_scores_point_to_the_line(tmp_path: Path) -> None:
 def test_other_files(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="3 cells where an Appraise export has 9, 11, 12 or 14"):
         load_format(save(tmp_path, "system,seg,score", "A,1,2"), "appraise")
-    with pytest.raises(TableError, match="no segment score in the file .*BAD. left out: 1"):
+    with pytest.raises(TableError, match="no segment scores .*BAD. left out: 1"):
         load_format(save(tmp_path, ROW.replace("TGT", "BAD")), "appraise")
     with pytest.raises(TableError, match="no column of spans; read it as ratings"):
         load_format(save(tmp_path, "u,A,1,TGT,eng,deu,80,1.0,2.0"), "appraise", "errors")

@@ -256,7 +256,7 @@ def test_faulty_tasks(tmp_path: Path, kind: str, tasks: list[Any], message: str)
     ("kind", "content", "message"),
     [
         ("ratings", {"tasks": []}, "expected a list of tasks, found"),
-        ("ratings", [], "there is no annotation in the file"),
+        ("ratings", [], "the file has no annotations"),
         ("ratings", task(LABELS), "has no results of type number or rating; found labels"),
         ("errors", task(SCORE), "has no results of type labels or choices; found number"),
         ("judgments", task(SCORE), "has no results of type pairwise or choices"),

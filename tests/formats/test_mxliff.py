@@ -34,7 +34,7 @@ def test_edits() -> None:
     assert raw.lines([0, 1]) == [7, 15]
     assert raw.notes == (
         "units without a machine translation left out: 1",
-        "units that nobody worked on (not confirmed, no time) left out: 1",
+        "untouched units (not confirmed, no editing time) left out: 1",
     )
 
 

@@ -38,7 +38,7 @@ def test_joined_systems_are_taken_apart():
     assert raw.lines(range(5)) == [2, 2, 3, 4, 4]
     assert judgments.notes == (
         "1 outputs shared by several systems: 4 lines give 6 judgments, and the 1 pairs of"
-        " identical outputs, which nobody judged, are left out",
+        " identical outputs, which were never judged, are left out",
         "1 outputs were left unranked; their 1 pairs are left out",
     )
 
@@ -52,7 +52,7 @@ def test_blanks_as_if_best():
 @pytest.mark.parametrize(
     ("lines", "message"),
     [
-        ([HEADER.replace("rankingID", "x"), "x"], "no 'rankingid'|cells"),
+        ([HEADER.replace("rankingID", "x"), "x"], "no 'rankingid'|cell"),
         (
             [HEADER, "de,en,1,1,j,A,1,B,2"],
             "line 2: 9 cells where the header has 10; check this line for a comma too few",

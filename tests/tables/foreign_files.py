@@ -326,7 +326,7 @@ def outputs_without_a_score(folder: Path) -> Made:
     rows = [(*row, "n/a" if row[:2] == [9, "Nova"] else score) for *row, score in LONG]
     made = text_file(folder / "x.csv", ["segment", "system", "rater", "score"], rows)
     rated = means(row for row in LONG if row[:2] != (9, "Nova"))
-    return Made(made.files, rated, says="2 rows of outputs that nobody gave a score left out")
+    return Made(made.files, rated, says="2 rows of outputs without any score left out")
 
 
 @made
@@ -495,7 +495,9 @@ def means_between(folder: Path) -> Made:
         rows += [row for row in LONG if row[0] == seg]
         rows.append(("Mean", None, None, 66.6))
     made = workbook(folder / "x.xlsx", S=[NAMES, *rows])
-    return Made(made.files, TRUTH, says="24 rows beside those of the table left out (line 8, Mean")
+    return Made(
+        made.files, TRUTH, says="24 rows that do not belong to the table left out (line 8, Mean"
+    )
 
 
 @made

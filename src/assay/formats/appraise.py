@@ -83,12 +83,12 @@ def read(path: Path, kind: str, options: Options) -> Raw:
     if kind == "ratings":
         for item in items:
             _add_score(item, rows)
-        return rows.raw(nothing="there is no segment score in the file")
+        return rows.raw(nothing="the file has no segment scores")
     if not any("spans" in item.cells for item in items):
         raise refuse(path, "the file has no column of spans; read it as ratings")
     for item in items:
         _add_errors(item, rows)
-    return rows.raw(nothing="there is no rated segment in the file", notes=(UNITS,))
+    return rows.raw(nothing="the file has no rated segments", notes=(UNITS,))
 
 
 def read_said(path: Path, options: Options) -> tuple[list[Said], tuple[Note, ...]]:

@@ -44,7 +44,7 @@ def read(path: Path, kind: str, options: Options) -> Raw:
         elif (before["source"], before["target"]) != (row["source"], row["target"]):
             message = f"item {row['seg']} of {row['doc']} has two texts of {row['system']}"
             rows.fault(f"{message}; number the items anew", number, "itemID", row["seg"])
-    return rows.raw(nothing="there is no item to be judged (TGT) in the file")
+    return rows.raw(nothing="the file has no items to be judged (TGT)")
 
 
 def read_batches(path: Path) -> list[dict[str, Any]]:

@@ -144,7 +144,7 @@ def convert(
     need_known("origin", origin, known)
     need_known("to", to, known)
     if os.path.realpath(source) == os.path.realpath(target):
-        raise OptionError("target", target, "is the file that is read", "name another one")
+        raise OptionError("target", target, "is also the file to read", "name another file")
     options = options or Options()
     kind = _kind_between(origin, to)
     uses = [(FORMATS[origin], FORMATS[origin].reads[kind])] if origin in FORMATS else []

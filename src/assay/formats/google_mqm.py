@@ -1,4 +1,4 @@
-"""MQM annotations as Google publishes them, and the average scores beside them.
+"""MQM annotations and average scores as Google publishes them.
 
 **Annotations** (``google-mqm``): tab-separated, a line per error, nothing quoted. The header is
 ``system doc doc_id seg_id rater source target category severity``, with a comment, metadata or
@@ -11,7 +11,7 @@ known to be rated.
 
 **Averages** (``avg-seg-scores``): a header line ``system mqm_avg_score seg_id``, then a line per
 system and segment, separated by spaces or tabs (both occur in one file). Scores are negated MQM:
-0 is perfect, lower is worse; ``None`` is an output that nobody rated.
+0 is perfect, lower is worse; ``None`` is an output that was not rated.
 """
 
 from __future__ import annotations
@@ -230,7 +230,7 @@ def _need_writable(text: pl.DataFrame, rest: list[str], path: Path) -> None:
         message = "a tab or line break cannot be written in this format; replace it by a space"
         refuse_pattern(findings, text[name], rf"\t|{BREAKS}", message)
     for name in ("source", "target"):
-        message = "the text has <v> or </v> of its own, which this format takes for a mark"
+        message = "the text contains <v> or </v>, which this format takes for a mark"
         refuse_pattern(findings, text[name], MARKS, f"{message}; remove it")
     findings.stop()
 
@@ -331,7 +331,7 @@ def parse_spans(cells: Mapping[str, Any]) -> tuple[list[Span], str | None]:
 
 
 def read_averages(path: Path, kind: str, options: Options) -> Raw:
-    """Read the ratings: one per system and segment, null where nobody rated."""
+    """Read the ratings: one per system and segment, null where an output was not rated."""
     lines = numbered(path, expected=f"the header '{' '.join(AVERAGES)}'", loose=True)
     header = lines["text"][0].split("\t")
     need_columns(header, list(AVERAGES), str(path), lines["line"][0])

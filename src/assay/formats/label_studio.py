@@ -8,7 +8,7 @@ result of the same region, or as the label itself), ``pairwise`` as judgments, w
 for a tie. ``lead_time`` gives the seconds, ``completed_by`` the rater
 (its number, or the email of the object). Cancelled annotations are left out and counted.
 
-Places in messages are numbers of tasks, counted from 1: a JSON file has no lines of its own.
+Places in messages are numbers of tasks, counted from 1: lines of a JSON file mean little.
 
 Written are tasks for import: a scores table as tasks alone, with all its columns in ``data``;
 the other tables with their annotations, rows about the same output in one task. Reading them
@@ -75,7 +75,7 @@ def read(path: Path, kind: str, options: Options) -> Raw:
         wanted = " or ".join(WANTED[kind])
         message = f"has no results of type {wanted}; found {', '.join(sorted(types))}"
         raise refuse(path, message)
-    return rows.raw(nothing="there is no annotation in the file")
+    return rows.raw(nothing="the file has no annotations")
 
 
 def _tasks(path: Path) -> list[Any]:

@@ -50,7 +50,7 @@ class Weights:
     )  # fmt: skip
     cap: float | None = 25.0
     changed: tuple[str, ...] = ()
-    """The severities whose weight somebody asked for, which must therefore mean something."""
+    """The severities whose weight the user set: each must be known, or stand in the file."""
 
     def __post_init__(self) -> None:
         for name in ("severities", "categories"):

@@ -31,7 +31,7 @@ from assay.tables.schemas import RESERVED
 SCORE = ".seg.score"
 RATING = ".seg.rating"
 NOTHING = "-"
-"""Stands for a document or domain where there is none; the format needs both."""
+"""Stands for a missing document or domain; the format needs both."""
 UNSAID = {"category": NO_CATEGORY, "severity": NO_SEVERITY}
 MAX_OFFSET = 2**53
 """A larger number is not an offset."""
@@ -119,7 +119,7 @@ def _columns(names: list[str]) -> dict[str, str]:
 
 
 def _ratings(folder: EvalFolder, human: str | None) -> Raw:
-    """Segment scores of one kind of human evaluation; null is an output that nobody rated."""
+    """Segment scores of one kind of human evaluation; null is an output that was not rated."""
     path = _human_file(folder, human, SCORE)
     table = scores_of(folder, path)
     size = folder.size or table.frame["seg"].n_unique()
@@ -193,7 +193,7 @@ def _error_frame(rows: list[Row], folder: EvalFolder, human: str) -> pl.DataFram
 
 
 def _rating(text: str | None) -> list[Row]:
-    """The errors of one rating; none where nobody rated. Raises where it is not a rating."""
+    """The errors of one rating, none for an output that was not rated; raises for anything else."""
     if text == "None":
         return []
     expected = 'expected None or {"errors": [{"start", "end", "category", "severity"}, ...]}'

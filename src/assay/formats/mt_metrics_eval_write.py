@@ -286,8 +286,8 @@ def _need_fit(frame: pl.DataFrame, folder: EvalFolder, path: Path) -> None:
 
 
 def _new_folder(path: Path, files: Files) -> list[Path]:
-    """Write everything beside the place where it belongs, then move it there."""
-    path = path if path.name else path.absolute()  # beside the folder that one is in
+    """Write everything to a temporary folder, then move it into place."""
+    path = path if path.name else path.absolute()  # the current folder has a name and a parent, too
     if path.exists() and not (path.is_dir() and not any(path.iterdir())):
         raise refuse(path, "already exists; name a new or empty folder")
     if not path.parent.is_dir():

@@ -8,7 +8,7 @@ together, as a document by themselves.
 
 **Read** as scores: the outputs of all tasks, each once. Where an ``item_id`` names no document
 (``DOC#SEG``), documents are numbered. Forms, documents of welcome, random and goodbye, and items
-with a ``validation`` are no outputs to be judged; they are left out and counted.
+with a ``validation`` are not outputs to be judged; they are left out and counted.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ def read(path: Path, kind: str, options: Options) -> Raw:
         elif (before["source"], before["target"]) != (one["source"], one["target"]):
             message = f"'{one['seg']}' has two texts of {one['system']}; give each an item_id"
             rows.fault(message, None, "item_id", one["seg"])
-    return rows.raw(nothing="there is no output to be judged in the file")
+    return rows.raw(nothing="the file has no outputs to be judged")
 
 
 def read_campaign(path: Path) -> dict[str, Any]:
@@ -62,7 +62,7 @@ def read_campaign(path: Path) -> dict[str, Any]:
 
 
 def documents_in(campaign: dict[str, Any]) -> Iterator[list[Any]]:
-    """The documents of all tasks, as far as they are lists."""
+    """The documents of all tasks that are lists."""
     data = campaign["data"]
     if isinstance(data, dict) or campaign["info"].get("assignment") == "task-based":
         tasks = list(data.values()) if isinstance(data, dict) else data

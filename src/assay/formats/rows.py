@@ -175,7 +175,7 @@ class Said:
     lp: str | None = None
 
 
-def said_of(rows: FileRows, marks: FileRows, line: int, **beside: Any) -> Said:
+def said_of(rows: FileRows, marks: FileRows, line: int, **known: Any) -> Said:
     """What the last rows of ratings and errors say together; they are taken out."""
     own, errors = rows.take(), marks.take()
     row: Mapping[str, Any] = own[0] if own else {}
@@ -194,7 +194,7 @@ def said_of(rows: FileRows, marks: FileRows, line: int, **beside: Any) -> Said:
         for error in errors
         if error["category"] != NO_ERROR
     )  # fmt: skip
-    texts = {name: value for name, value in beside.items() if value not in (None, "")}
+    texts = {name: value for name, value in known.items() if value not in (None, "")}
     for name in ("source", "target", "comment"):
         if name in texts and not isinstance(texts[name], str):
             rows.fault(f"expected a text, found {shown(texts[name])}", line, name)
@@ -259,7 +259,7 @@ def one_pair(frame: pl.DataFrame, lp: str | None, tool: str) -> tuple[TestSet, s
 
 
 def documents(test_set: TestSet, tool: str) -> Iterator[list[Segment]]:
-    """The documents in order; without a ``doc`` column every segment is one by itself.
+    """The documents in order; without a ``doc`` column every segment is its own document.
 
     Every segment needs a source and every row a target.
     """

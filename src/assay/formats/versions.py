@@ -51,7 +51,7 @@ DONE = frozenset({
     "translated", "final", "signed-off", "reviewed", "approvedtranslation", "approvedsignoff",
     "manuallyconfirmed", "proofread", "reviewer1confirmed", "reviewer2confirmed",
 })  # fmt: skip
-"""States of a segment that somebody has finished."""
+"""States of a finished segment."""
 BY_MACHINE = frozenset({"mt-suggestion", "leveraged-mt"})
 BY_MEMORY = frozenset({
     "exact-match", "fuzzy-match", "id-match", "leveraged-tm", "leveraged-inherited",

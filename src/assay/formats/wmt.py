@@ -161,7 +161,7 @@ def _about(frame: pl.DataFrame, *, numbered: bool) -> list[pl.Series]:
     """What every line says of its judgments: language pair, screen, document, segment, judge.
 
     Where the file has no numbers of screens, every line is one, if ``numbered``. The index in the
-    test set is kept beside a segment name that differs from it.
+    test set is kept where the segment has another name.
     """
     index = _used(frame, "srcindex")
     segment = _used(frame, "segmentid").fill_null(index)
@@ -267,7 +267,7 @@ def _record(screen: list[Row]) -> dict[str, str | None]:
     one = {name: screen[0][name] for name in ABOUT if name in screen[0]}
     for name, value in one.items():
         if any(row[name] != value for row in screen):
-            raise ValueError(f"has several values of {name}; give each screen a set of its own")
+            raise ValueError(f"has several values of {name}; give each screen its own set")
     ranking = _ranking([(row["left"], row["right"], row["winner"]) for row in screen])
     source, _, target = (one.get("lp") or "").partition("-")
     if "-".join(filter(None, (source, target))) != (one.get("lp") or ""):
@@ -292,11 +292,11 @@ def _ranking(judged: list[tuple[str, str, str]]) -> dict[str, int]:
     seen = [frozenset(pair[:2]) for pair in judged]
     whole = len(systems) * (len(systems) - 1) // 2
     if len(set(seen)) < len(seen):
-        raise ValueError("judges a pair of systems twice; give each screen a set of its own")
+        raise ValueError("judges a pair of systems twice; give each screen its own set")
     if len(seen) != whole:
         raise ValueError(
             f"has {len(seen)} of the {whole} pairs of its {len(systems)} systems; add the others,"
-            " or leave out the set column to write every judgment by itself"
+            " or leave out the set column to write each judgment on its own line"
         )
     beaten = dict.fromkeys(systems, 0)
     for left, right, won in judged:
@@ -309,7 +309,7 @@ def _ranking(judged: list[tuple[str, str, str]]) -> dict[str, int]:
         if implied != {"left": -1, "right": 1}.get(won, 0):
             raise ValueError(
                 f"is not a ranking: '{left}' against '{right}' contradicts the other pairs;"
-                " leave out the set column to write every judgment by itself"
+                " leave out the set column to write each judgment on its own line"
             )
     return ranking
 
@@ -354,8 +354,8 @@ def _joined(shown: pl.DataFrame, lines: int, judged: int) -> tuple[Note, ...]:
         return ()
     text = (
         f"{int((count > 1).sum())} outputs shared by several systems: {lines:,} lines give"
-        f" {judged:,} judgments, and the {same:,} pairs of identical outputs, which nobody"
-        " judged, are left out"
+        f" {judged:,} judgments, and the {same:,} pairs of identical outputs, which were"
+        " never judged, are left out"
     )
     return (Note("identical-outputs", text),)
 

@@ -14,12 +14,11 @@ machine; units that lack either are left out and counted. ``doc`` is the file's 
   target names, else of the file's last phase.
 
 Written is a ``file`` for every system, document and editor, in the places named above; words,
-seconds and position are attributes in a namespace of their own. Reading it again gives the same
+seconds and position are attributes in a namespace of Assay's. Reading it again gives the same
 table, the columns of an edits table only, with the rows of one file together.
 
 XML is read without trusting it: nothing is fetched, no DTD is loaded, no entity is expanded, and
-sizes are bounded; a file that declares entities of its own is refused, whatever they would stand
-for.
+sizes are bounded; a file that declares entities is refused, whatever they stand for.
 """
 
 from __future__ import annotations
@@ -51,8 +50,8 @@ MACHINE = frozenset({"mt", "nmt", "smt", "machine"})
 MEMORY = frozenset({"tm", "memory"})
 ALTERNATIVE = ("origin", "tool-id", "tool")
 """Where an ``alt-trans`` says who made it."""
-BESIDE = ("words", "seconds", "position")
-"""What Assay writes beside the texts."""
+ADDED = ("words", "seconds", "position")
+"""What Assay writes in addition to the texts."""
 
 XLIFF = "urn:oasis:names:tc:xliff:document:1.2"
 ASSAY = "urn:x-assay:edits"
@@ -113,8 +112,8 @@ def read_file(
 ) -> None:  # fmt: skip
     """Add the units of one ``file``.
 
-    ``extra`` gives the columns a dialect has beside, or None for a unit that does not count. An
-    alternative with an empty target is none, if ``empty_is_none``.
+    ``extra`` gives the additional columns of a dialect, or None for a unit that does not count.
+    With ``empty_is_none`` an alternative with an empty target does not count as one.
     """
     tools = _named(file, "tool", "tool-id", "tool-name")
     phases = phase_names(file)
@@ -126,8 +125,8 @@ def read_file(
         if target is None or machine is None:
             count_lacking(target, "units", rows)
             continue
-        beside = extra(unit, rows)
-        if beside is None:
+        more = extra(unit, rows)
+        if more is None:
             continue
         phase = target.get("phase-name") or unit.get("phase-name") or next(reversed(phases), "")
         tool = tools.get(machine.get("tool-id", "")) or machine.get("tool")
@@ -135,12 +134,12 @@ def read_file(
             "system": options.system or tool or machine.get("origin"),
             "doc": doc,
             "seg": unit.get("id"),
-            "editor": options.editor or beside.get("editor") or phases.get(phase),
+            "editor": options.editor or more.get("editor") or phases.get(phase),
             "source": text_in(unit, "source") or None,
             "mt": text_in(machine, "target"),
             "edited": flat_text(target, CODE),
         }
-        add_edit(unit, {**beside, **row}, rows)
+        add_edit(unit, {**more, **row}, rows)
 
 
 def count_lacking(target: Element | str | None, what: str, rows: FileRows) -> None:
@@ -197,8 +196,8 @@ def _words(item: Element, names: tuple[str, ...]) -> set[str]:
 
 
 def _extra(unit: Element, rows: FileRows) -> dict[str, Any]:
-    """What Assay wrote beside the texts; what is not a number the checks will tell."""
-    written = {name: unit.get(f"{{{ASSAY}}}{name}") for name in BESIDE}
+    """What Assay wrote in addition to the texts; the checks report what is not a number."""
+    written = {name: unit.get(f"{{{ASSAY}}}{name}") for name in ADDED}
     return {name: value for name, value in written.items() if value is not None}
 
 
@@ -247,9 +246,9 @@ def _file(root: Element, rows: list[dict[str, Any]], source: str, target: str) -
     _add(header, "tool", {"tool-id": "mt", "tool-name": first["system"]})
     body = _add(file, "body")
     for row in rows:
-        known = {name: row[name] for name in BESIDE if row.get(name) is not None}
-        beside = {f"{{{ASSAY}}}{name}": repr(value) for name, value in known.items()}
-        unit = _add(body, "trans-unit", {"id": row["seg"], **beside})
+        known = {name: row[name] for name in ADDED if row.get(name) is not None}
+        added = {f"{{{ASSAY}}}{name}": repr(value) for name, value in known.items()}
+        unit = _add(body, "trans-unit", {"id": row["seg"], **added})
         _add(unit, "source").text = row.get("source") or ""
         _add(unit, "target", {"phase-name": "edit"}).text = row["edited"] or ""
         alternative = _add(unit, "alt-trans", {"tool-id": "mt"})

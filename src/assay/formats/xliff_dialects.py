@@ -108,7 +108,7 @@ def _extra(users: dict[str, str | None]) -> Callable[[Element, FileRows], dict[s
             name, text = error.args
             rows.fault(f"expected milliseconds, found '{text}'", line_of(unit), name, text)
         if unit.get(_m("confirmed")) == "0" and not seconds:
-            what = "units that nobody worked on (not confirmed, no time) left out"
+            what = "untouched units (not confirmed, no editing time) left out"
             rows.count("not-worked-on", what)
             return None
         who = unit.get(_m("modified-by"), "")

@@ -86,7 +86,7 @@ def project_folder(start: str | Path = ".") -> Path | None:
 
 
 def find_project(start: str | Path = ".") -> Project | None:
-    """The project that a folder belongs to; None where there is none."""
+    """The project that a folder belongs to, if any."""
     folder = project_folder(start)
     return None if folder is None else open_project(folder)
 

@@ -46,7 +46,7 @@ def read_settings(path: str | Path) -> Settings:
     """The settings of a file; all that is wrong with it is one error.
 
     Raises:
-        TableError: The file is not TOML, has keys that nobody knows, values of a wrong kind or out
+        TableError: The file is not TOML, has unknown keys, values of a wrong kind or out
             of range, or settings that contradict each other.
     """
     from assay.tables.load import decode_utf8, read_bytes

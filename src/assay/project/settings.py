@@ -121,7 +121,7 @@ class Raters:
     overlap: Share | None = None
     """The share of the tasks that goes to one rater more, ``10%`` unless said."""
     lease: Minutes = "auto"
-    """Minutes after which a task that was opened goes to somebody else."""
+    """Minutes after which a task that was opened goes to another rater."""
     quota: Count | None = None
     """Most tasks of one rater."""
     minutes: Count | None = None
@@ -133,7 +133,7 @@ class Checks:
     """How attention is watched, and how raters are taught."""
 
     share: Share | None = None
-    """The share of the outputs with a spoiled copy beside them."""
+    """The share of the outputs that are also shown as a spoiled copy."""
     repeats: Share | None = None
     """The share of the tasks that a rater gets twice."""
     qualify: FileName | None = None

@@ -60,7 +60,7 @@ def _line_end(text: str, place: int) -> int:
 
 
 def _value_end(text: str, start: int) -> tuple[int, int]:
-    """Where a value ends, without the comment behind it, and where the next line begins."""
+    """Where a value ends, without the comment after it, and where the next line begins."""
     after = start
     while after < len(text):
         after = _line_end(text, after)

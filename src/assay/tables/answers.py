@@ -257,7 +257,7 @@ def rated_outputs(
     lower_metrics: Sequence[str] = (),
     exclude: Sequence[str] = (),
 ) -> TestSet:
-    """The test set where there is no other: the outputs that were rated, each once.
+    """A test set made of the outputs that were rated, for ratings that come without one.
 
     What is found on it is about texts like these; ``metrics`` are columns of the ratings.
 
@@ -306,14 +306,14 @@ def _scales_apart(rows: pl.DataFrame) -> list[Note]:
 
 
 def scored_in(test_set: TestSet, ratings: Ratings) -> Ratings:
-    """The ratings without outputs that nobody gave a score, which are not in their test set."""
+    """The ratings without outputs that have no score and are therefore not in the test set."""
     key = [name for name in ("system", *test_set.key) if name in ratings.frame.columns]
     known = test_set.frame.select(key).with_columns(_known=True)
     here = ratings.frame.join(known, on=key, how="left", nulls_equal=True, maintain_order="left")
     out = here["_known"].is_null() & here["score"].is_null()
     if not out.any():
         return ratings
-    text = f"{plural(int(out.sum()), 'row')} of outputs that nobody gave a score left out"
+    text = f"{plural(int(out.sum()), 'row')} of outputs without any score left out"
     notes = [note for note in ratings.notes if note.code != "not-rated"]  # it is counted anew
     frame = ratings.frame.filter(~out)
     return replace(ratings, frame=frame, notes=(*notes, Note("unscored", text)))

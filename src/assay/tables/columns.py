@@ -68,7 +68,7 @@ class SeenColumn:
     text: bool
     distinct: int
     numbers: np.ndarray
-    """The values of a numeric column, NaN where there is none."""
+    """The values of a numeric column, NaN for an empty cell."""
 
     @property
     def joined(self) -> str:

@@ -14,7 +14,7 @@ ALPHABETS = tuple(map(frozenset, (
     "äöüßàâæçèéêëîïôœùû", "äöüßáéíñóúç", "äöüßàèéìíîòóùú", "äöüßáéèëïó", "äöüßåæøáéóà",
     "áâãàçéêíóôõúü", "àçèéíïòóúü",
 )))  # fmt: skip
-"""The letters beyond ASCII in languages that Windows-1252 is for, most of them beside German.
+"""The letters beyond ASCII of western languages, most of them together with those of German.
 
 Not ÿ, which French all but never needs: its byte, 255, is more often damage.
 """
@@ -77,7 +77,7 @@ def in_utf8(data: bytes, path: Path) -> tuple[bytes, tuple[Note, ...]]:
         return data, ()
     text = as_windows_1252(data)
     if text is None:
-        return data, ()  # whoever reads it names the lines
+        return data, ()  # the reader reports the lines
     words = list(dict.fromkeys(re.findall(r"\w*[^\W\x00-\x7f]\w*", text)))
     shown = f" ({', '.join(words[:SHOWN])})" if words else ""
     what = f"not UTF-8, read as Windows-1252{shown}; if that looks wrong, save it as UTF-8"

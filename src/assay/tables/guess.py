@@ -141,9 +141,9 @@ def guess(
         kind, question = _kind(table, long, wide)
         if kind is None:
             return Guess(raw.source, None, long, questions=(question,) if question else ())
-    from assay.tables.roles import Reading
+    from assay.tables.roles import TableReading
 
-    return Reading(raw.source, kind, table, long, wide, raw.places).guess()
+    return TableReading(raw.source, kind, table, long, wide, raw.places).guess()
 
 
 def _as_one(source: Source | Raw | Sequence[Source]) -> Raw:
@@ -153,7 +153,7 @@ def _as_one(source: Source | Raw | Sequence[Source]) -> Raw:
         return rows_alone(load(source, text=lambda _: False))
     raws = [rows_alone(load(item, text=lambda _: False)) for item in source]
     if not raws:
-        raise InputError("there is no table to look at; give one")
+        raise InputError("no table was given; give at least one")
     for other in raws[1:]:
         if {*other.frame.columns} != {*raws[0].frame.columns}:
             raise InputError(

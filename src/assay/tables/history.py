@@ -24,10 +24,9 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
     """The test set with a column of what other systems' ratings say, more is worse.
 
     For every output it is the mean, over the ratings of *other* systems of its segment, of how
-    much worse than their system's average they are; missing where there is none. Ratings of the
-    system itself never count. Where the history is known for some segments only, intervals
-    allow for that. Where the same raters scored all systems, part of the gain is their shared
-    severity.
+    much worse than their system's average they are; null without such ratings. Ratings of the
+    system itself never count. Intervals allow for segments without a history. Where the same raters
+    scored all systems, part of the gain is their shared severity.
 
     >>> import assay
     >>> world = assay.simulate(documents=10, systems=3, rng=1)
@@ -94,7 +93,7 @@ def _of_others(test_set: TestSet, rows: pl.DataFrame) -> np.ndarray:
 
 
 def history_digest(test_set: TestSet) -> str | None:
-    """A few letters that tell one history from another; None where there is none."""
+    """A short digest of the history; None for a test set without one."""
     if test_set.history is None:
         return None
     values = np.nan_to_num(test_set.matrix(HISTORY), nan=1e9).round(6) + 0.0

@@ -22,7 +22,7 @@ from assay.tables.layout import TOP_ROWS, Top, top_of
 from assay.tables.load import Findings, Lines, Raw, lines_at, need_room
 
 ROW_BYTES = 100
-"""What a row fills while it is read by itself."""
+"""What a row fills in memory while it is read on its own."""
 _SIGN = r"[=@+\-\t\r＝＠＋－]"
 _FORMULA = rf"^'*\s*{_SIGN}"
 _HARMLESS = r"^'*[+-](?:[\d.,]*(?:[eE][+-]?\d+)?|\s[^|(]*)$"
@@ -173,7 +173,7 @@ def joined_lines(data: bytes, separator: str, frame: pl.DataFrame) -> tuple[Note
 
 
 def quoted_lines(data: bytes, separator: str, rows: pl.Series) -> Lines:
-    """Lines of rows; quoted line breaks are counted only when somebody asks."""
+    """The lines of rows; quoted line breaks are counted only when a line is needed."""
 
     def find(wanted: Sequence[int]) -> list[int]:
         places = [int(rows[row]) + 1 for row in wanted]

@@ -20,7 +20,7 @@ class Judgments(CheckedTable):
     @cached_property
     def systems(self) -> tuple[str, ...]:
         """The systems compared, in the order they first appear, left before right."""
-        # Each column by itself: putting a million rows of both together is slow.
+        # One column at a time: joining both columns of a million rows is slow.
         firsts = []
         for side in ("left", "right"):
             column = self.frame[side]

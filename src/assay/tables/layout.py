@@ -2,7 +2,7 @@
 
 Above the column names there may be a title, or they fill two rows; below the last row there may be
 a mean or a remark; each rater or system may have a sheet or a file; a merged cell has its value in
-its first row alone. Whatever is left out or filled in is told in a note.
+its first row alone. A note says what was left out or filled in.
 """
 
 from __future__ import annotations
@@ -183,7 +183,7 @@ def _left_out(raw: Raw, kept: Sequence[int], places: Sequence[int]) -> Raw:
         for line, place in zip(raw.lines(places[:MAX_NAMED]), places, strict=False)
     )
     more = f" and {len(places) - MAX_NAMED} more" if len(places) > MAX_NAMED else ""
-    text = f"{plural(len(places), 'row')} beside those of the table left out ({shown}{more})"
+    text = f"{plural(len(places), 'row')} that do not belong to the table left out ({shown}{more})"
     return raw.with_rows(kept, Note("rows-left-out", text))
 
 
@@ -193,7 +193,7 @@ def _cells(row: Sequence[object]) -> list[str]:
 
 
 def _is_total(cells: Sequence[str]) -> bool:
-    """Whether a row begins with a word such as mean, and has nothing but numbers behind it."""
+    """Whether a row has a word such as mean in its first cell and only numbers after it."""
     said = [cell for cell in cells if not _is_number(cell)]
     return said == list(cells[:1]) and bool(said) and "".join(words_of(said[0])) in TOTALS
 

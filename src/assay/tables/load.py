@@ -473,7 +473,9 @@ def read_header(data: bytes, separator: str, source: Path) -> list[str]:
         raise refuse(source, "the first line is blank; the column names belong there", line=1)
     if len(data) > HEADER_BYTES and not start.read(1):
         fault = f"the header has over {HEADER_BYTES:,} bytes"
-        raise refuse(source, f"{fault}; write the column names into a line of their own", line=1)
+        raise refuse(
+            source, f"{fault}; put the column names on the first line and the data below it", line=1
+        )
     need_distinct(clean_header(names), source)
     return names
 
@@ -521,22 +523,22 @@ def _may_be_ragged(data: bytes, separator: str, frame: pl.DataFrame, blank: pl.S
 
 def peek(source: Source) -> tuple[list[str], Source | Raw]:
     """The columns of a table, unchecked, and what to read it from so that nothing is read twice."""
-    if not isinstance(source, str | os.PathLike):
-        raw = load(source, text=lambda _: True)
-        return raw.frame.columns, raw
-    path = Path(source)
-    if is_plain_parquet(path):
-        from assay.tables.typed_files import parquet_columns
+    if isinstance(source, str | os.PathLike):
+        path = Path(source)
+        if is_plain_parquet(path):
+            from assay.tables.typed_files import parquet_columns
 
-        return parquet_columns(path), source
-    if file_type(path) in (".tsv", ".csv"):
-        start = first_bytes(path, HEADER_BYTES) if path.is_file() else b""
-        line = start.partition(b"\n")[0]
-        if line != start and line.strip() and line.isascii() and b"'" not in line:
-            header = clean_header(read_header(start, separator_of(start, path), path))
-            if len(header) > 1:  # one cell may be a title
-                return header, source
-    return load(source, text=lambda _: True).frame.columns, source
+            return parquet_columns(path), source
+        if file_type(path) in (".tsv", ".csv"):
+            start = first_bytes(path, HEADER_BYTES) if path.is_file() else b""
+            line = start.partition(b"\n")[0]
+            if line != start and line.strip() and line.isascii() and b"'" not in line:
+                header = clean_header(read_header(start, separator_of(start, path), path))
+                if len(header) > 1:  # one cell may be a title
+                    return header, source
+            return load(source, text=lambda _: True).frame.columns, source
+    raw = load(source, text=lambda _: True)
+    return raw.frame.columns, raw
 
 
 def column_names(source: Source) -> list[str]:
@@ -667,10 +669,10 @@ def _typed(frame: pl.DataFrame, rule: ColumnRule, findings: Findings) -> pl.Seri
     empty = typed.is_null() | (typed == "")
     if rule.filled:
         findings.rows(empty, name, typed, EMPTY_CELL)
-    if rule.choices:
+    if rule.choices and (wrong := ~empty & ~typed.is_in(rule.choices)).any():
         from assay.tables.faults import not_a_choice
 
-        findings.rows(~empty & ~typed.is_in(rule.choices), name, typed, not_a_choice(rule))
+        findings.rows(wrong, name, typed, not_a_choice(rule))
     return typed
 
 

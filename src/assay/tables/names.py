@@ -147,7 +147,7 @@ DIMENSIONS = (
     "tone adaquatheit genauigkeit flussigkeit fluiditat stil fidelite fluidite adecuacion "
     "fluidez quality qualitat qualite calidad qualita overall overallquality rank ranking rang"
 )
-"""What a score may be about; alone it is the score, beside another nobody knows."""
+"""What a score may be about. A single such column is the score; of several the user must choose."""
 
 BEST = _words("best perfect excellent optimal gut best bien mejor meilleur ottimo 最好")
 WORST = _words("worst bad poor useless terrible schlecht schlechteste mal peor pire pessimo 最差")
@@ -156,7 +156,7 @@ FILLERS = _words(
     "human raw overall final total value points score scores rating ratings annotation mean "
     "avg average median sum gesamt span spans out max 0 1 5 6 10 25 100 percent"
 )
-"""Words that a score's name may have beside the one that says so."""
+"""Words that may stand in a score's name next to the one that identifies it."""
 AVERAGED = _words("mean avg average median sum total final overall mittelwert moyenne")
 TOTALS = frozenset(
     (AVERAGED | _words(
@@ -236,9 +236,7 @@ OF_VERDICTS = _words(
     "output translation is are was the it much slightly somewhat a bit clearly far strongly more"
     " better preferred best about almost approximately"
 ) - {"a"}
-"""Words in a verdict that say neither who won nor that nobody did."""
-
-"""What a judgment says that prefers neither."""
+"""Words in a verdict that name neither a winner nor a tie."""
 
 
 WIDE = "\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af"
@@ -272,7 +270,7 @@ LANGUAGE_BEHIND = re.compile(r"\s*[\[(][^\])]*[\])]\s*$|[\s_-]+[a-z]{2}([-_][A-Z
 
 
 def without_language(name: str) -> str:
-    """The name of a column of texts without the language behind it.
+    """The name of a column of texts without the language at its end.
 
     >>> without_language("Target (de-DE)"), without_language("source_en"), without_language("MT")
     ('Target', 'source', 'MT')
@@ -301,7 +299,7 @@ CONTROLS = _words(
     "bad chk control attention attentioncheck check catch tutorial training practice calibration"
     " badref repeat"
 )
-"""What stands in a column of kinds of items where an item is no ordinary one."""
+"""How a column of item types names items that are not ordinary outputs."""
 YES_OR_NO = _words("true false 0 1 yes no ja nein oui non")
 
 LOWER = _words(
@@ -316,7 +314,7 @@ LOWER = _words(
 MARKS = _words("note noten zensur zensuren znamka")
 """Names of marks, of which 1 is the best in some countries and the worst in others."""
 BESIDE = _words("confidence certainty sicherheit difficulty agreement importance weight")
-"""Words in the names of numbers that raters give beside a score."""
+"""Words in the names of numbers that raters give in addition to a score."""
 
 
 def best_is_low(name: str) -> bool:
@@ -326,13 +324,13 @@ def best_is_low(name: str) -> bool:
     (True, False)
     """
     words = words_of(name)
-    told = [word for word in words if word.isdigit() or word in BEST | WORST]
-    behind = bool(told) and not told[0].isdigit()
+    anchors = [word for word in words if word.isdigit() or word in BEST | WORST]
+    behind = bool(anchors) and not anchors[0].isdigit()
     ends = {
-        word in BEST: int(told[place])
-        for k, word in enumerate(told)
-        if not word.isdigit() and 0 <= (place := k + 1 if behind else k - 1) < len(told)
-        and told[place].isdigit()
+        word in BEST: int(anchors[place])
+        for k, word in enumerate(anchors)
+        if not word.isdigit() and 0 <= (place := k + 1 if behind else k - 1) < len(anchors)
+        and anchors[place].isdigit()
     }  # fmt: skip
     less = {"lower", "less", "fewer"} & {*words} and "better" in words
     return bool(less) or (len(ends) == 2 and ends[True] < ends[False])
@@ -372,12 +370,12 @@ def side_of(value: str, columns: Mapping[str, str]) -> str | None:
     ('left', 'tie')
     """
     words = words_of(value)
-    told = [word for word in words if word not in OF_VERDICTS]
-    if value.strip() == "=" or {"".join(words), "".join(told)} & listed(TIES):
+    verdict = [word for word in words if word not in OF_VERDICTS]
+    if value.strip() == "=" or {"".join(words), "".join(verdict)} & listed(TIES):
         return "tie"
     for side in ("left", "right"):
-        rest = [word for word in told if word not in SIDES[side]]
-        named = len(rest) < len(told) and stem_of(rest) in {*known_as("system"), ""}
+        rest = [word for word in verdict if word not in SIDES[side]]
+        named = len(rest) < len(verdict) and stem_of(rest) in {*known_as("system"), ""}
         if value == columns.get(side) or (named and not value.strip().isdigit()):
             return side
     return None

@@ -83,7 +83,7 @@ def understood(values: pl.Series) -> tuple[pl.Series, str] | None:
 def seconds_of(values: pl.Series) -> pl.Series | None:
     """Times of a clock, 0:01:23, as seconds; None where a column has anything else.
 
-    1:23 is no such time: of minutes and seconds, or of hours and minutes, nobody knows.
+    1:23 is refused: it may be minutes and seconds, or hours and minutes.
 
     >>> seconds_of(pl.Series(["0:01:23", None])).to_list()
     [83.0, None]
@@ -109,7 +109,7 @@ def _all(words: pl.Series, pattern: str) -> bool:
 
 
 def _one_to_one(words: pl.Series) -> bool:
-    """Whether each number has a word of its own, as the steps of a scale have."""
+    """Whether numbers and words match one to one, as the steps of a scale do."""
     number = words.str.extract(LABELLED, 1)
     label = words.str.extract(LABELLED, 2).str.to_lowercase().str.replace_all(r"\s+", " ")
     pairs = pl.DataFrame({"number": number, "label": label}).unique()
@@ -117,6 +117,6 @@ def _one_to_one(words: pl.Series) -> bool:
 
 
 def _sure(number: pl.Series, words: pl.Series, how: str) -> tuple[pl.Series, str] | None:
-    """The numbers, unless some word is none."""
+    """The numbers, unless some word is not a number."""
     read = number.cast(pl.Float64, strict=False)
     return None if (read.is_null() & words.is_not_null()).any() else (read, how)

@@ -107,7 +107,7 @@ def _bomb(path: Path, packed: int, unpacked: int) -> TableError:
 
 
 def need_sound_archive(data: bytes, path: Path, what: str) -> None:
-    """Refuse a .docx or .xlsx that unpacks to far more than it should, or is no archive."""
+    """Refuse a .docx or .xlsx that unpacks to far more than it should, or is not an archive."""
     total = elements = 0
     for _, piece in _members(data, path, what):
         total += len(piece)

@@ -24,7 +24,7 @@ PAGE_UNPACKED, PAGE_PACKED, PAGE_KINDS, PAGE_VALUES = 2, 3, (5, 7, 8), 1
 
 
 class DamagedError(ValueError):
-    """The bytes are no such structure."""
+    """The bytes are not the structure that should stand there."""
 
 
 def unpacked_size(source: bytes | Path) -> int:

@@ -83,7 +83,7 @@ def _foreign(frame: pl.DataFrame, test_set: TestSet, kept: pl.Series, findings: 
 
 
 def _whole_number(seg: str, test_set: TestSet) -> str:
-    """A hint where a segment is known without the .0 behind it."""
+    """A hint for a segment that is known without its trailing .0."""
     whole = seg.removesuffix(".0")
     known = whole != seg and whole in test_set.segments["seg"]
     return f" (did you mean '{whole}'?)" if known else ""

@@ -11,13 +11,13 @@ from assay.tables.guess import MOST_ANSWERS, Question, some
 from assay.tables.names import CONTROLS, side_of, words_of
 
 if TYPE_CHECKING:
-    from assay.tables.roles import Reading
+    from assay.tables.roles import TableReading
 
 LANGUAGE = frozenset(["lang", "language", "locale", "sprache", "langue", "idioma", "lingua"])
 MOST_KINDS, MOST_WORDS = 20, 8
 
 
-def ask_for_required(reading: Reading) -> None:
+def ask_for_required(reading: TableReading) -> None:
     """Ask for every required column that is not known."""
     have = {*reading.found, *reading.spread, reading.value}
     asked = " ".join(answer for q in reading.asked for answer in q.answers)
@@ -45,7 +45,7 @@ def ask_for_required(reading: Reading) -> None:
         )
 
 
-def _may_be_words(reading: Reading, column: SeenColumn) -> bool:
+def _may_be_words(reading: TableReading, column: SeenColumn) -> bool:
     """Whether a column may have words where a score has numbers."""
     if column.numeric or column.text:
         return False
@@ -53,7 +53,7 @@ def _may_be_words(reading: Reading, column: SeenColumn) -> bool:
     return names_score(column) or (few and {"system", "seg", "rater"} <= {*reading.found})
 
 
-def ask_for_documents(reading: Reading) -> None:
+def ask_for_documents(reading: TableReading) -> None:
     """Ask for the document where outputs stand twice and some column tells them apart."""
     if reading.kind not in ("scores", "ratings") or "doc" in reading.found or reading.asked:
         return
@@ -73,7 +73,7 @@ def ask_for_documents(reading: Reading) -> None:
         )
 
 
-def ask_for_languages(reading: Reading) -> None:
+def ask_for_languages(reading: TableReading) -> None:
     """Ask whether a column of several languages is the language pair."""
     several = [c for c in reading.free if {*c.words} & LANGUAGE and c.distinct > 1 and not c.text]
     if several and "lp" not in reading.found and "lp" in reading.schema.names:
@@ -83,7 +83,7 @@ def ask_for_languages(reading: Reading) -> None:
         )
 
 
-def ask_for_answers_alone(reading: Reading) -> None:
+def ask_for_answers_alone(reading: TableReading) -> None:
     """Ask which rows count where some are attention checks, or of another protocol."""
     for column in reading.free:
         if column.text or column.numeric or not 1 < column.distinct <= MOST_KINDS:
@@ -96,7 +96,7 @@ def ask_for_answers_alone(reading: Reading) -> None:
             reading.asked.append(Question(text, "only", (f"{column.name}={common}",)))
 
 
-def ask_for_verdicts(reading: Reading) -> None:
+def ask_for_verdicts(reading: TableReading) -> None:
     """Ask what those verdicts mean that name neither a side nor a system."""
     said = reading.column(reading.found["winner"]).values.cast(pl.String).drop_nulls().unique()
     names = {

@@ -59,7 +59,7 @@ from assay.tables.wide import (
 
 
 @dataclass
-class Reading:
+class TableReading:
     """A table read as one kind: which column has which role, and what must be asked."""
 
     source: str

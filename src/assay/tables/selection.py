@@ -81,7 +81,7 @@ def only_note(only: Only, kept: int, rows: int) -> Note:
 class Parts(Mapping[str, TestSet]):
     """The test sets of a Parquet file by their name; each is read when it is asked for.
 
-    Nothing is kept: whoever asks twice has it read twice.
+    Nothing is kept in memory: a part that is asked for twice is read twice.
     """
 
     read: Callable[..., TestSet]

@@ -2,7 +2,7 @@
 
 The scores table says which systems translated which segments, and what metrics say of them. A
 sample knows how it was drawn: the ``design`` column of its file holds one compact string, the same
-in every row: ``segments|n:142|N:710|seed:7``. With the probabilities beside it the file alone says
+in every row: ``segments|n:142|N:710|seed:7``. Together with the probabilities, the file alone says
 how the sample was drawn, which is what every estimate downstream depends on.
 """
 
@@ -196,13 +196,12 @@ def read_scores(
 
     ``columns`` maps Assay's names to the file's own (``{"seg": "seg_id"}``). ``metrics`` names
     the metric columns; without it, all numeric columns that are not reserved are metrics. Where the
-    table has the ``target`` texts, ``length`` may be named too: their characters, a free
-    metric (longer outputs have more errors). A column that is a rating by its name (``mqm_r1``,
-    ``da_z``) is a metric only if it is named.
-    ``lower_metrics`` are those where less is better, ``exclude`` the systems to leave out.
-    ``only`` reads part of the rows (``{"lp": "en-de"}``), and ``keep`` says which columns, beside
-    Assay's own and the metrics named, are wanted at all (None: all); a Parquet file is searched
-    for them, and the rest of it is never loaded.
+    table has the ``target`` texts, ``length`` may be named too: their number of characters, a
+    free metric (longer outputs have more errors). A column that is a rating by its name
+    (``mqm_r1``, ``da_z``) is a metric only if you name it. ``lower_metrics`` are those where less
+    is better, ``exclude`` the systems to leave out. ``only`` reads part of the rows (``{"lp":
+    "en-de"}``), and ``keep`` names the columns to read besides Assay's own and the metrics named
+    (None: all); a Parquet file is searched for them, and the rest of it is never loaded.
 
     >>> import polars as pl
     >>> rows = {"system": ["A", "A", "B", "B"], "seg": [1, 2, 1, 2], "chrF": [.6, .5, .7, None]}
@@ -242,7 +241,7 @@ def read_scores(
 def _with_length(
     frame: pl.DataFrame, metrics: Sequence[str] | None, lower_metrics: Sequence[str]
 ) -> tuple[pl.DataFrame, Sequence[str]]:
-    """The length of the target as a column, where it is asked for and not there; less is better."""
+    """The length of the target as a metric, if it is named and not there; less is better."""
     if LENGTH in frame.columns or LENGTH not in (metrics or ()) or "target" not in frame.columns:
         return frame, lower_metrics
     length = pl.col("target").str.len_chars().cast(pl.Float64).alias(LENGTH)
@@ -252,7 +251,7 @@ def _with_length(
 def _choose_metrics(
     frame: pl.DataFrame, metrics: Sequence[str] | None, findings: Findings
 ) -> list[str]:
-    """The metric columns; one that is nearly all numbers is taken, and its faults reported."""
+    """The metric columns; one with nearly all numbers counts, and its faults are reported."""
     free = [name for name in frame.columns if name not in RESERVED]
     if metrics is not None:
         left = [name for name in findings.raw.left if name not in RESERVED]
@@ -287,7 +286,7 @@ def _numeric_metrics(
 ) -> pl.DataFrame:
     """Metrics as floats: NaN counts as missing, infinity is a fault.
 
-    Where no words match, a product of their shares is not quite 0: NLTK's BLEU has 1e-232 then.
+    Where no words match, some metrics are not quite 0: NLTK's BLEU is 1e-232 then.
     """
     typed = []
     for name in metrics:
@@ -305,37 +304,29 @@ def _numeric_metrics(
 def _notes(test_set: TestSet, metrics: Sequence[str], exclude: Sequence[str]) -> list[Note]:
     """What a user should know about the table: what was left out, what is missing."""
     notes = [Note("excluded", f"left out: {', '.join(exclude)}")] if exclude else []
-    rows = test_set.frame.height
+    frame = test_set.frame
     for name in metrics:
-        missing = test_set.frame[name].null_count()
-        if missing:
-            notes.append(Note("missing-metric", f"{name}: {missing:,} of {rows:,} values missing"))
-    notes += _conflicts(test_set)
+        if missing := frame[name].null_count():
+            text = f"{name}: {missing:,} of {frame.height:,} values missing"
+            notes.append(Note("missing-metric", text))
+    shared = [n for n in ("source", "reference", "words", "domain") if n in frame.columns]
+    differ = frame.group_by(test_set.key).agg(pl.col(shared).drop_nulls().n_unique() > 1)
+    for name in shared:  # a difference is a sign of misaligned rows
+        if count := int(differ[name].sum()):
+            text = f"{name} differs between systems in {count:,} segments; the first is used"
+            notes.append(Note("segment-conflict", text))
     odd = [name for name in test_set.systems if name != name.strip()]
     if odd:
         notes.append(Note("odd-names", f"system names with spaces around them: {odd}"))
-    counts = test_set.frame.group_by("system", maintain_order=True).len()
-    segments = test_set.frame.select(test_set.key).n_unique()
-    short = counts.filter(pl.col("len") < segments)
+    counts = frame.group_by("system", maintain_order=True).len()
+    short = counts.filter(pl.col("len") < differ.height)
     if short.height:
         shown = ", ".join(f"{system} {count}" for system, count in short.head(5).rows())
         more = f" and {short.height - 5} more" if short.height > 5 else ""
-        text = f"{short.height} of {counts.height} systems lack some of the {segments} segments"
+        text = (
+            f"{short.height} of {counts.height} systems lack some of the {differ.height} segments"
+        )
         notes.append(Note("incomplete-systems", f"{text}: {shown}{more}"))
-    return notes
-
-
-def _conflicts(test_set: TestSet) -> list[Note]:
-    """Columns of the segment that differ between systems: a sign of misaligned rows."""
-    notes = []
-    for name in ("source", "reference", "words", "domain"):
-        if name not in test_set.frame.columns:
-            continue
-        differ = test_set.frame.group_by(test_set.key).agg(pl.col(name).drop_nulls().n_unique() > 1)
-        count = int(differ[name].sum())
-        if count:
-            text = f"{name} differs between systems in {count:,} segments; the first is used"
-            notes.append(Note("segment-conflict", text))
     return notes
 
 
@@ -344,7 +335,7 @@ COUNTED = ("n", "N", "seed", "parts")
 """Parameters that say how much was drawn and by which seed, not how."""
 PLAIN = {"strata": "none", "stop": "closest", "limit": "none", "first": "random", "max": "10",
          "length": "10", "rounding": "random", "looks": "5"}  # fmt: skip
-"""Parameters as they are where nobody said otherwise."""
+"""Parameters with their default values."""
 
 
 @dataclass(frozen=True)
@@ -373,7 +364,7 @@ class Design:
 
     @property
     def brief(self) -> str:
-        """The name and what makes this design another than the plain one of that name.
+        """The name, and the parameters that differ from the defaults.
 
         >>> Design("segments", {"strata": "metrics", "n": "142", "N": "710", "seed": "7"}).brief
         'segments/strata:metrics'
@@ -401,11 +392,11 @@ class Design:
 
 
 DRAWN = "drawn"
-"""The parameter of a sample file's design that tells whether its units are those drawn."""
+"""The parameter of a sample file's design with the digest of its units."""
 
 
 def signed(frame: pl.DataFrame) -> pl.DataFrame:
-    """Rows of a sample whose design carries a digest of its units: a file that was cut is known."""
+    """Rows of a sample whose design carries a digest of its units, so that a cut shows."""
     line = unsigned(str(frame["design"].first()))
     return frame.with_columns(design=pl.lit(f"{line}|{DRAWN}:{units_digest(frame)}"))
 
@@ -420,18 +411,6 @@ def units_digest(frame: pl.DataFrame) -> str:
     key = [name for name in ("system", "lp", "doc", "seg") if name in frame.columns]
     rows = sorted(frame.select(pl.col(key).cast(pl.String).fill_null("")).rows())
     return f"{crc32(repr(rows).encode()):08x}"
-
-
-def need_undamaged(frame: pl.DataFrame, findings: Findings) -> None:
-    """Refuse a file that has other units than were drawn; older files cannot tell."""
-    line = str(frame["design"].first() or "")
-    stated = dict(part.split(":", 1) for part in line.split("|")[1:] if ":" in part).get(DRAWN)
-    if stated is not None and frame.height and stated != units_digest(frame):
-        findings.header(
-            "these are not the segments that were drawn: rows are missing, added or changed; use"
-            " the file as assay sample wrote it",
-            "seg",
-        )
 
 
 @dataclass(frozen=True, eq=False)
@@ -503,9 +482,15 @@ def read_sample(
     """
     frame, findings = conform(source, "sample", columns=columns, only=only)
     _one_design(frame, findings)
-    # Of a sample that was placed in a test set before, systems may have been left out.
+    # A frame may be a sample that was placed in a test set, without the systems left out there.
     if not (only or isinstance(source, pl.DataFrame) or findings.problems):
-        need_undamaged(frame, findings)
+        stated = Design.parse(frame["design"][0]).parameters.get(DRAWN)
+        if stated not in (None, units_digest(frame)):  # older files do not state it
+            findings.header(
+                "these are not the segments that were drawn: rows are missing, added or changed;"
+                " use the file as assay sample wrote it",
+                "seg",
+            )
     if test_set is not None:
         frame = place_in(frame, test_set, findings)
     findings.stop()
@@ -536,7 +521,7 @@ REPEATED = "repeated-ratings"
 """The note on outputs that a rater had twice."""
 
 GENUINE = ("", "0", "false", "no")
-"""What the columns ``check`` and ``repeat`` hold, in any case, in a row that is neither."""
+"""What ``check`` and ``repeat`` hold, in upper or lower case, in a row that they do not mark."""
 
 SAME_AS_RATINGS, MIN_OUTPUTS_COMPARED = 0.95, 10
 """A column correlated with the ratings beyond the first, on at least so many outputs, is them."""
@@ -563,25 +548,17 @@ class Ratings(CheckedTable):
     @cached_property
     def genuine(self) -> pl.DataFrame:
         """The rows that are about the systems' own outputs."""
-        return self.frame.filter(~self._control) if self._control.any() else self.frame
+        return self.frame.filter(_unmarked(self.frame, "check"))
 
     @cached_property
     def controls(self) -> pl.DataFrame:
         """The rows that check the raters' attention."""
-        return self.frame.filter(self._control)
+        return self.frame.filter(~_unmarked(self.frame, "check"))
 
     @cached_property
     def genuine_repeats(self) -> pl.DataFrame:
         """The repeats that are about the systems' own outputs."""
-        if "check" not in self.repeats.columns:
-            return self.repeats
-        return self.repeats.filter(_genuine_words(self.repeats["check"]))
-
-    @cached_property
-    def _control(self) -> pl.Series:
-        if "check" not in self.frame.columns:
-            return pl.Series([False] * self.frame.height, dtype=pl.Boolean)
-        return ~_genuine_words(self.frame["check"])
+        return self.repeats.filter(_unmarked(self.repeats, "check"))
 
     @cached_property
     def raters(self) -> tuple[str, ...]:
@@ -658,11 +635,9 @@ def read_ratings(
     if len(ratings.controls):
         text = f"{len(ratings.controls):,} attention checks are left out of all estimates"
         notes.append(Note("attention-checks", text))
-    ratings = replace(ratings, notes=tuple(notes))
-    if test_set is None:
-        return ratings
-    answers = refuse_answers(test_set, ratings, (columns or {}).get("score"))
-    return replace(ratings, notes=(*ratings.notes, *answers))
+    if test_set is not None:
+        notes += refuse_answers(test_set, ratings, (columns or {}).get("score"))
+    return replace(ratings, notes=tuple(notes))
 
 
 def refuse_answers(
@@ -670,10 +645,10 @@ def refuse_answers(
 ) -> tuple[Note, ...]:
     """Refuse metrics that are almost the same as the ratings: they are the answer.
 
-    The one place where this is looked at: whatever uses metrics and ratings together comes by.
-    Each metric is compared by itself, over all outputs and inside systems, and all together, since
-    the ratings may be the mean of several columns; ``called`` is the user's name of the score. Of
-    metrics that the user named it is only noted.
+    Every use of metrics together with ratings passes here. Each metric is compared on its own,
+    over all outputs and inside systems, and all together, since the ratings may be the mean of
+    several columns; ``called`` is the user's name of the score. For metrics that the user named,
+    a note is enough.
     """
     faults, alike = [], {}
     scores = ratings.matrix(test_set)
@@ -716,7 +691,7 @@ def _same(scores: np.ndarray, values: np.ndarray) -> float:
 
 
 def _centred(values: np.ndarray) -> np.ndarray:
-    """Deviations from each system's mean, outputs without a value left out."""
+    """Deviations from each system's mean over the outputs that have a value."""
     known = ~np.isnan(values)
     total = np.where(known, values, 0.0).sum(axis=1, keepdims=True)
     rest = values - total / np.maximum(known.sum(axis=1, keepdims=True), 1)
@@ -734,31 +709,31 @@ def _together(scores: np.ndarray, stack: np.ndarray) -> float:
     return float(np.sqrt(min((fitted @ fitted) / (y @ y), 1.0)))
 
 
-def _genuine_words(check: pl.Series) -> pl.Series:
-    return check.fill_null("").str.strip_chars().str.to_lowercase().is_in(list(GENUINE))
+def _unmarked(frame: pl.DataFrame, column: str) -> pl.Series:
+    """The rows that ``check`` or ``repeat`` does not mark."""
+    if column not in frame.columns:
+        return pl.Series([True] * frame.height, dtype=pl.Boolean)
+    return frame[column].fill_null("").str.strip_chars().str.to_lowercase().is_in(list(GENUINE))
 
 
-def _first_answers(
-    frame: pl.DataFrame, notes: list[Note]
-) -> tuple[pl.DataFrame, pl.DataFrame]:  # fmt: skip
+def _first_answers(frame: pl.DataFrame, notes: list[Note]) -> tuple[pl.DataFrame, pl.DataFrame]:
     """The first score of every output by each rater, and what the same rater gave it later."""
     if "rater" not in frame.columns:
         return frame, frame.clear()
-    key = [name for name in ANSWER if name in frame.columns]
-    again = pl.Series([False] * frame.height, dtype=pl.Boolean)
-    if "repeat" in frame.columns:
-        again = ~_genuine_words(frame["repeat"])
-    rows = frame.select(
-        *key, again.alias("_again"), _unscored=pl.col("score").is_null()
-    ).with_row_index("_row")
+    again = ~_unmarked(frame, "repeat")
+    rows = frame.select(name for name in ANSWER if name in frame.columns)
     if "check" in frame.columns:
-        check = frame["check"].fill_null("")
-        words = pl.Series([""] * len(check)).zip_with(_genuine_words(check), check)
-        rows, key = rows.with_columns(words.alias("_check")), [*key, "_check"]
-    if rows.select(key).n_unique() == frame.height and not again.any():
+        ordinary = pl.lit(_unmarked(frame, "check"))
+        rows = rows.with_columns(
+            _check=pl.when(ordinary).then(pl.lit("")).otherwise(frame["check"])
+        )
+    if rows.n_unique() == frame.height and not again.any():
         return frame, frame.clear()
-    first = rows.sort("_again", "_unscored", "_row").unique(key, keep="first")["_row"]
-    again |= ~rows["_row"].is_in(first.implode())
+    order = rows.with_columns(_again=again, _unscored=frame["score"].is_null()).with_row_index(
+        "_row"
+    )
+    first = order.sort("_again", "_unscored", "_row").unique(rows.columns, keep="first")["_row"]
+    again |= ~order["_row"].is_in(first.implode())
     text = (
         f"{int(again.sum()):,} rows rate an output again that the same rater has rated: the first"
         " rating counts; the others only show how far raters agree with themselves"
@@ -770,7 +745,7 @@ def _first_answers(
 
 
 def check_direction(better: str) -> None:
-    """Refuse a direction that is neither of the two."""
+    """Refuse a direction other than higher and lower."""
     if better not in ("higher", "lower"):
         raise OptionError("better", better, "is not a direction", "give higher or lower")
 

@@ -1,4 +1,4 @@
-"""Tables whose cells have types of their own: JSON lines, Parquet, Excel and pandas frames.
+"""Tables with typed cells: JSON lines, Parquet, Excel and pandas frames.
 
 - **JSON lines**: one object per line, the keys are the columns.
 - **Parquet** is searched where it lies: only the rows and columns asked for are loaded.

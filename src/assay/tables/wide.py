@@ -13,17 +13,17 @@ from assay.tables.guess import JOIN, some
 from assay.tables.names import DIMENSIONS, MACHINES, known_as, listed, stem_of, words_of
 
 if TYPE_CHECKING:
-    from assay.tables.roles import Reading
+    from assay.tables.roles import TableReading
 
 MIN_NUMBERED = 4
 NUMBERED = frozenset(["s", "q", ""])
-"""What stands before the number of a segment in the name of its column, beside its usual names."""
+"""What may stand before the number of a segment in a column name, besides its usual names."""
 SIGNS = (" / ", "/", " - ", "|", ":", "__", "_", "-", ".", " ")
 """What may stand between the two names in the name of a column."""
 BRACKETS = " []()"
 
 
-def melt_as_said(reading: Reading) -> None:
+def melt_as_said(reading: TableReading) -> None:
     """Spread what the user said over the columns that the user named."""
     for name, columns in reading.wide.items():
         if not {*name.split(JOIN)} <= {"rater", "system", "seg"} or len(reading.wide) > 1:
@@ -38,7 +38,7 @@ def melt_as_said(reading: Reading) -> None:
         melt(reading, name, "target" if texts else "score", columns)
 
 
-def melt(reading: Reading, into: str, value: str, columns: Sequence[str]) -> None:
+def melt(reading: TableReading, into: str, value: str, columns: Sequence[str]) -> None:
     """Make every column the rows of a rater, system or segment (``into``)."""
     names = {name: labelled(name, words_of(name))[1] for name in columns}
     if len({*names.values()}) < len(names) or into == "seg":
@@ -46,7 +46,7 @@ def melt(reading: Reading, into: str, value: str, columns: Sequence[str]) -> Non
     reading.into, reading.value, reading.melted = into, value, names
 
 
-def melt_crossed(reading: Reading, into: str, columns: Sequence[str]) -> None:
+def melt_crossed(reading: TableReading, into: str, columns: Sequence[str]) -> None:
     """Columns that are each called by a system and a rater."""
     split = crossed([(name, labelled(name, words_of(name))[1]) for name in columns])
     if split is None:
@@ -58,7 +58,7 @@ def melt_crossed(reading: Reading, into: str, columns: Sequence[str]) -> None:
     reading.melted = {name: JOIN.join(both) for name, both in split.items()}
 
 
-def find_numbered(reading: Reading) -> bool:
+def find_numbered(reading: TableReading) -> bool:
     """Whether every segment has a column: S1, S2, S3 and so on."""
     able = [c for c in reading.free if c.numeric and c.words and c.words[-1].isdigit()]
     stems = {"".join(c.words[:-1]) for c in able}
@@ -69,7 +69,7 @@ def find_numbered(reading: Reading) -> bool:
     return True
 
 
-def find_crossed(reading: Reading) -> bool:
+def find_crossed(reading: TableReading) -> bool:
     """Whether columns of numbers are all of some with all of others; asks which is which.
 
     They may be systems and raters, or segments and systems where each row is a rater's.
@@ -99,7 +99,7 @@ def find_crossed(reading: Reading) -> bool:
     return True
 
 
-def spread_over(reading: Reading, sides: Mapping[str, Mapping[str, str]]) -> str | None:
+def spread_over(reading: TableReading, sides: Mapping[str, Mapping[str, str]]) -> str | None:
     """Whether raters or systems stand side by side; None where neither surely does."""
     for into, other in (("rater", "system"), ("system", "rater")):
         if len(sides[into]) > 1 and into not in reading.found and not sides[other]:
@@ -107,7 +107,7 @@ def spread_over(reading: Reading, sides: Mapping[str, Mapping[str, str]]) -> str
     return None
 
 
-def ask_for_all(reading: Reading, into: str, others: Mapping[str, str]) -> None:
+def ask_for_all(reading: TableReading, into: str, others: Mapping[str, str]) -> None:
     """Ask about columns of the same scale that are called otherwise."""
     known = np.concatenate([reading.column(name).numbers for name in reading.melted])
     high = float(np.nanmax(known))
@@ -121,7 +121,7 @@ def ask_for_all(reading: Reading, into: str, others: Mapping[str, str]) -> None:
         )  # fmt: skip
 
 
-def melt_texts(reading: Reading) -> None:
+def melt_texts(reading: TableReading) -> None:
     """Outputs of several systems side by side."""
     able = {c.name: labelled(c.name, c.words) for c in reading.free if c.text}
     for name, (into, _) in list(able.items()):
