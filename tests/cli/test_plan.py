@@ -257,7 +257,9 @@ def test_what_money_buys_for_ratings_alone(
     assert found["population"] is None
     assert found["choices"][0]["half_width"] < 2  # other raters are not in it
     ran = run_assay(*asked, "--better", "lower", "--population", 200)
-    assert "300 EUR are more than everything takes, 800 ratings (96 EUR)" in ran.out
+    assert (
+        "300 EUR buy more than there is to rate: everything takes 800 ratings (96 EUR)" in ran.out
+    )
     ran = run_assay("plan", "--pilot", "mine.xlsx", "--budget", "50", "--better", "lower")
     assert "is not in ratings or money" in ran.err
 

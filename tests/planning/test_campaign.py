@@ -91,6 +91,20 @@ def test_more_than_everything() -> None:
     assert has_note(plan.notes, "budget-left")
 
 
+def test_checks_are_paid_and_find_nothing() -> None:
+    pay = {"pay": "0.5 EUR per rating"}
+    plain = plan_campaign(2, 1000, budget="400 ratings", overlap=0, **pay)
+    plan = plan_campaign(2, 1000, budget="500 ratings", overlap=0, checks=0.25, **pay)
+    assert (plan.needed, plan.choices[0].ratings) == (plain.needed, 400) == (200, 400)
+    assert (plan.choices[0].money, plain.choices[0].money) == (250, 200)
+    assert plan.choices[0].finds == plain.choices[0].finds
+    assert "checks:0.25" in plan.signature
+    assert "checks" not in plain.signature
+    paid = plan_campaign(2, 1000, budget="250 EUR", overlap=0, checks=0.25, **pay)
+    assert paid.needed == 200
+    assert "buy 400 ratings and 25% more as checks:" in section_of(paid).lead
+
+
 def test_one_rater_and_one_system() -> None:
     alone = plan_campaign(2, 500, budget="100", raters=1)
     assert alone.overlap == 0
@@ -133,6 +147,7 @@ def test_scales_are_followed() -> None:
         ({"decide": -1}, "is not a positive"),
         ({"half_width": 0}, "is not a positive"),
         ({"overlap": 2}, "is not such a share"),
+        ({"checks": 1.5}, "is not such a share"),
         ({"raters": 2, "per_output": 3}, "exceeds the 2 raters"),
         ({"protocol": "pairwise"}, "has no ratings to plan"),
         ({"level": 1.5}, "level"),

@@ -218,12 +218,18 @@ def plan(
         **given, seconds_per_rating=settings.get("pay.seconds_per_rating"),
         currency=settings.get("pay.currency"),
     )  # fmt: skip
-    overlap = settings.get("raters.overlap")
-    share = OVERLAP if overlap is None else float(str(overlap).removesuffix("%")) / 100
+    overlap, checks, repeats = (
+        float(str(settings.get(name) or default).removesuffix("%")) / 100
+        for name, default in (
+            ("raters.overlap", 100 * OVERLAP),
+            ("checks.share", 0),
+            ("checks.repeats", 0),
+        )
+    )
     return plan_campaign(
         systems, segments, budget=budget, pay=paid, protocol=str(settings["protocol"]),
         raters=settings.get("raters.number"), per_output=settings.get("raters.per_task") or 1,
-        overlap=share,
+        overlap=overlap, checks=checks + repeats,
     )  # fmt: skip
 
 

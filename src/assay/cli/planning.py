@@ -63,8 +63,9 @@ def campaign_command(
     context: Context, *, budget: Text = None, half_width: Number = None, decide: Number = None,
     pay: Text = None, scores: File = None, pilot: File = None, systems: Text = None,
     population: Count = None, protocol: Text = None, raters: Text = None, overlap: Number = None,
-    per_output: Count = None, range: Text = None, better: Better | None = None,
-    read: Annotated[Reading, "columns exclude"], save: File = None, json: bool = False,
+    per_output: Count = None, checks: Number = None, repeats: Number = None, range: Text = None,
+    better: Better | None = None, read: Annotated[Reading, "columns exclude"], save: File = None,
+    json: bool = False,
 ) -> None:  # fmt: skip
     """Plan a campaign: what a budget finds, or what finding a difference takes.
 
@@ -101,6 +102,7 @@ def campaign_command(
     options |= {
         "budget": budget, "half_width": half_width, "decide": decide, "pay": pay,
         "protocol": protocol or "esa", "scale": score_range(range), "raters": _how_many(raters),
+        "checks": (checks or 0.0) + (repeats or 0.0),
     }  # fmt: skip
     if texts:
         population = _texts_like_these(population, budget, half_width, decide)

@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from assay.project.settings import Pay, Settings
 
 SETTINGS = {
-    "plan campaign": "scores pay protocol raters overlap per_output range better columns exclude",
+    "plan campaign": "scores pay protocol raters overlap per_output checks repeats range better"
+    " columns exclude",
     "sample": "columns metrics lower_metrics exclude goal budget design seed pay overlap"
     " per_output",
     "stability": "columns metrics lower_metrics exclude",
@@ -370,7 +371,9 @@ def keep_plan(project: Project, plan: CampaignPlan, pay: str | None) -> str:
         )
     project.record({"sample.budget": str(plan.needed), **changes})
     anew = " anew" if drawn else ""
-    return f"kept in {file}: assay sample draws {plan.needed:,} segments{anew}"
+    raters = plan.per_output + 1 if plan.overlap > 0.9995 else None
+    twice = f", each for {raters} raters" if raters else ""
+    return f"kept in {file}: assay sample draws {plan.needed:,} segments{anew}{twice}"
 
 
 def share_of(text: str | None) -> float | None:

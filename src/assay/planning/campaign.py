@@ -52,7 +52,8 @@ class CampaignPlan(Plan, kind="plan-campaign", listing="choices"):
     """How many segments of every system to rate; ``choices`` has the plan first, then others.
 
     ``needed`` is that number of segments; None where the goal is out of reach, or none was set.
-    ``overlap`` is the share of the tasks that one rater more does.
+    ``overlap`` is the share of the tasks that one rater more does. ``checks`` is the share of
+    the work that checks the raters: it costs as much as other work and is not among ``ratings``.
     """
 
     goal: Goal
@@ -69,6 +70,7 @@ class CampaignPlan(Plan, kind="plan-campaign", listing="choices"):
     protocol: str | None = None
     pay: Costs = UNPAID
     """What a rating costs, and how long it takes."""
+    checks: float = 0.0
 
     @property
     def signature(self) -> str:
@@ -78,7 +80,8 @@ class CampaignPlan(Plan, kind="plan-campaign", listing="choices"):
             "plan", self.source, *filter(None, (self.protocol,)), N=self.population,
             systems=self.systems, budget=self.budget,
             **{name: None if value is None else f"{value:g}" for name, value in goals.items()},
-            per_output=self.per_output, overlap=f"{self.overlap:g}", t=f"{self.level:g}",
+            per_output=self.per_output, overlap=f"{self.overlap:g}",
+            checks=f"{self.checks:g}" if self.checks else None, t=f"{self.level:g}",
             power=f"{self.power:g}",
         )  # fmt: skip
 
@@ -97,6 +100,7 @@ def plan_campaign(
     raters: int | None = None,
     per_output: int = 1,
     overlap: float = OVERLAP,
+    checks: float = 0.0,
     level: float = LEVEL,
     power: float = POWER,
 ) -> CampaignPlan:
@@ -110,8 +114,9 @@ def plan_campaign(
 
     How scores and raters vary is taken from a ``pilot``, else from published campaigns with the
     ``protocol``, for a rating ``scale``. ``raters`` is how many there are, ``per_output`` how many
-    rate every output, ``overlap`` the share of the tasks that one more does. ``pay`` says what a
-    rating costs.
+    rate every output, ``overlap`` the share of the tasks that one more does. ``checks`` is the
+    share of the tasks that come again to check the raters, spoiled or repeated: the budget pays
+    for them, too. ``pay`` says what a rating costs.
 
     >>> plan = plan_campaign(2, 1814, budget="300 EUR", pay="0.12 EUR per rating")
     >>> plan.needed, plan.choices[0].ratings
@@ -135,7 +140,9 @@ def plan_campaign(
         )  # fmt: skip
     spreads = _spreads(pilot, protocol, scale, segments, level)
     paid = (UNPAID if pay is None else pay_of(pay)).timed(spreads.seconds)
-    campaign = _Campaign(systems, known, per_output, overlap, power, spreads, paid)
+    if not 0 <= checks < 1:
+        raise OptionError("checks", checks, "is not such a share", "give a number from 0 to 1")
+    campaign = _Campaign(systems, known, per_output, overlap, checks, power, spreads, paid)
     main, wanted = _planned(campaign, goal, budget, half_width, decide)
     choices = [campaign.choice("plan", main, overlap)] if main else []
     if goal == "shares":
@@ -156,7 +163,7 @@ def plan_campaign(
         notes=(*notes, *spreads.notes), goal=goal, budget=budget, half_width=half_width,
         decide=decide, systems=systems, population=segments, per_output=per_output,
         overlap=overlap, power=power, choices=tuple(choices),
-        protocol=protocol if pilot is None else None, pay=paid,
+        protocol=protocol if pilot is None else None, pay=paid, checks=checks,
     )  # fmt: skip
 
 
@@ -242,6 +249,7 @@ class _Campaign(NamedTuple):
     population: int
     per_output: int
     overlap: float
+    checks: float
     power: float
     spreads: _Spreads
     pay: Costs
@@ -277,9 +285,10 @@ class _Campaign(NamedTuple):
     ) -> PlanChoice:
         """One way to spend."""
         ratings = round(n * self.each(overlap))
+        paid = ratings * (1 + self.checks)
         return PlanChoice(
             what, n, self.per_output + overlap, ratings, self.finds(n, overlap),
-            self.half_width(n, overlap), self.pay.minutes(ratings), self.pay.money(ratings),
+            self.half_width(n, overlap), self.pay.minutes(paid), self.pay.money(paid),
         )  # fmt: skip
 
     def compared(self, n: int, ratings: float) -> list[PlanChoice]:
@@ -327,7 +336,7 @@ def _planned(
         n = campaign.size(ratings)
         if n < 2:
             fault = f"buys {plural(int(ratings), 'rating')}, not two segments of all systems"
-            least = math.ceil(2 * campaign.each(campaign.overlap))
+            least = math.ceil(2 * campaign.each(campaign.overlap) * (1 + campaign.checks))
             raise OptionError("budget", budget, fault, f"give enough for {least:,} ratings")
         return n, ratings
     if goal == "shares":
@@ -361,4 +370,4 @@ def _ratings(campaign: _Campaign, budget: str) -> float:
                 "give fewer, or ratings, as in '15000 ratings'",
             )  # fmt: skip
         return round(n) * campaign.each(campaign.overlap)
-    return ratings_for(campaign.pay, parse_amount(budget))
+    return ratings_for(campaign.pay, parse_amount(budget)) / (1 + campaign.checks)

@@ -55,7 +55,7 @@ def _campaign_lead(plan: CampaignPlan, first: PlanChoice | None) -> list[str]:
     if plan.goal == "shares" and plan.population:
         return [f"{plural(plan.systems, 'system')} x {plural(plan.population, 'segment')}: what"
                 " rating a share of them takes and finds."]  # fmt: skip
-    extent = plan.pay.counted(first.ratings, "ratings")
+    extent = _priced(plan, plan.pay, first)
     if plan.goal == "budget":
         goal = _bought_by_budget(plan, first)
     elif plan.goal == "decide":
@@ -89,16 +89,25 @@ def _bought_by_budget(plan: CampaignPlan, first: PlanChoice) -> str:
     """What the budget comes to; what it costs where it does not say so itself."""
     written = (plan.budget or "").strip()
     if written.removesuffix("%").replace(".", "", 1).isdecimal():
-        return f"{written} is {plan.pay.counted(first.ratings, 'ratings')}"
+        return f"{written} is {_priced(plan, plan.pay, first)}"
     unit, pay = parse_amount(written).unit, plan.pay
     if has_note(plan.notes, "budget-left"):
-        return f"{written} are more than everything takes, {pay.counted(first.ratings, 'ratings')}"
+        everything = _priced(plan, pay, first)
+        return f"{written} buy more than there is to rate: everything takes {everything}"
     if unit == "ratings":
-        cost = pay.cost(first.ratings)
-        return f"{written} ({cost}) are enough for" if cost else f"{written} are enough for"
+        cost = pay.cost(first.ratings * (1 + plan.checks))
+        checks = ", checks included," if plan.checks else ""
+        return f"{written}{cost and f' ({cost})'}{checks} are enough for"
     time_alone = Costs(seconds_per_rating=pay.seconds_per_rating)
     other = Costs(pay.price, currency=pay.currency) if unit == "minutes" else time_alone
-    return f"{written} buy {other.counted(first.ratings, 'ratings')}"
+    return f"{written} buy {_priced(plan, other, first)}"
+
+
+def _priced(plan: CampaignPlan, pay: Costs, choice: PlanChoice) -> str:
+    """The ratings of a choice and what they cost, checks included."""
+    cost = pay.cost(choice.ratings * (1 + plan.checks))
+    more = f" and {percent(plan.checks)} more as checks" if plan.checks else ""
+    return f"{choice.ratings:,} ratings{more}" + (f" ({cost})" if cost else "")
 
 
 def _segments(plan: CampaignPlan, choice: PlanChoice) -> str:
