@@ -161,6 +161,27 @@ def test_faults_of_several_files_are_listed_together(tmp_path: Path, run_assay: 
     assert places == {"sample", "instructions", "errors"}
 
 
+def test_faults_of_the_plan_hide_none_of_its_files(tmp_path: Path, run_assay: Run) -> None:
+    plan = """
+        protocol = "esaa"
+        scores = "scores.tsv"
+        metrics = ["metrik"]
+        exclude = ["C"]
+        sample = { design = "roundz", budget = "50%" }
+        raters = { number = 0, names = ["x", 1] }
+        consent = "gone.md"
+    """
+    (tmp_path / "assay.toml").write_text(plan)
+    (tmp_path / "scores.tsv").write_text(SCORES)
+    ran = run_assay("campaign", "check", tmp_path, "--json")
+    assert ran.code == 2
+    assert {problem["column"] for problem in json.loads(ran.out)["problems"]} == {
+        "protocol", "metrics", "exclude", "sample.design", "raters.number", "raters.names[1]",
+        "consent",
+    }  # fmt: skip
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["assay.toml", "scores.tsv"]
+
+
 def test_a_good_plan(tmp_path: Path, run_assay: Run) -> None:
     before = write(tmp_path, GOOD, {})
     found = json.loads(run_assay("campaign", "check", tmp_path, "--json").out)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from pathlib import Path
 from typing import Any
 
@@ -45,17 +45,19 @@ class Material:
 
 def read_material(
     settings: Settings, folder: Path, *, kits: KitDesign | None = None, only: Only | None = None,
-    source: str = "plan", origin: Origin | None = None,
+    source: str = "plan", origin: Origin | None = None, faults: Sequence[Problem] = (),
 ) -> Material:  # fmt: skip
     """Read what the settings name, relative to ``folder``; every fault of every file is listed.
 
     Of the scores those rows that ``only`` describes; with an ``origin`` they are another tool's.
+    ``faults`` of the settings themselves are listed first; what they are about is not checked.
 
     Raises:
         TableError: Something is wrong with a file, or with what the files say together. Every
             problem has the setting and the column as its place.
     """
-    collect = _Collecting()
+    collect = _Collecting(faults)
+    faulty = {str(fault.column) for fault in faults}
     for name in ("instructions", "consent"):
         if path := getattr(settings, name):
             with collect.of(name):
@@ -69,13 +71,14 @@ def read_material(
             with collect.of(f"forms.{when}"):
                 read_form(folder / path, when)
     test_set = None
-    if settings.protocol is None:
+    if settings.protocol is None and "protocol" not in faulty:
         collect.add("protocol", 'is missing; say how outputs are judged, such as protocol = "esa"')
     if settings.scores is None:
-        collect.add("scores", "is missing; name the table with the outputs to be judged")
+        if "scores" not in faulty:
+            collect.add("scores", "is missing; name the table with the outputs to be judged")
     else:
         with collect.of("scores"):
-            test_set = read_test_set(settings, folder / settings.scores, only, origin)
+            test_set = collect.test_set(settings, folder / settings.scores, only, origin)
     sample = errors = None
     if test_set is not None:
         with collect.of("sample"):
@@ -93,8 +96,8 @@ def read_material(
 class _Collecting:
     """Problems, each with the setting that it is about."""
 
-    def __init__(self) -> None:
-        self.problems: list[Problem] = []
+    def __init__(self, faults: Sequence[Problem] = ()) -> None:
+        self.problems: list[Problem] = list(faults)
 
     def add(self, setting: str, message: str) -> None:
         self.problems.append(Problem(message, column=setting))
@@ -118,6 +121,21 @@ class _Collecting:
             self.problems.append(Problem(str(error), column=where, value=str(error.value)))
         except InputError as error:
             self.add(setting, str(error))
+
+    def test_set(
+        self, settings: Settings, path: Path, only: Only | None, origin: Origin | None
+    ) -> TestSet:
+        """The outputs; a choice of columns or systems that does not fit hides no other fault."""
+        while True:
+            try:
+                return read_test_set(settings, path, only, origin)
+            except OptionError as error:
+                chosen = {item.name: item.default for item in fields(Settings)}
+                if error.argument not in ("metrics", "lower_metrics", "exclude"):
+                    raise
+                with self.of("scores"):
+                    raise error
+                settings = replace(settings, **{error.argument: chosen[error.argument]})
 
 
 def _setting_of(part: str, argument: str) -> str:

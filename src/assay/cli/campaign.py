@@ -13,7 +13,7 @@ import typer
 
 from assay.cli import deliver, names, note, pairs, people, print_json, say, tell
 from assay.cli.options import CONTEXT, Count, File, Number, Text
-from assay.errors import InputError, MissingExtraError, OptionError
+from assay.errors import InputError, MissingExtraError, OptionError, TableError
 
 if TYPE_CHECKING:
     from assay.campaign.campaign import Campaign
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from assay.campaign.hub import Hub
     from assay.campaign.keys import Keys
     from assay.campaign.material import Material
+    from assay.errors import Problem
     from assay.project.settings import Settings
 
 PACKAGES = ("alembic", "fastapi", "multipart", "pydantic", "regex", "sqlalchemy", "uvicorn")
@@ -104,7 +105,9 @@ def _make_several(
     from assay.campaign.making import make_campaigns, read_materials
     from assay.campaign.store.creating import slug_of
 
-    settings, base = _read_settings(plan, given, columns, origin)
+    settings, faults, base = _read_settings(plan, given, columns, origin)
+    if faults:
+        raise TableError(str(plan), faults)
     materials = read_materials(settings, base, by, source=str(plan), origin=origin)
     folder = output or base / slug_of(settings.name)
     made = list(make_campaigns(materials, folder, rng=seed))
@@ -130,30 +133,33 @@ def read_plan(
     from assay.kits.results import KitDesign
     from assay.views.page import read_result
 
-    settings, base = _read_settings(plan, given, columns, origin)
+    settings, faults, base = _read_settings(plan, given, columns, origin)
     design = None if kits is None else read_result(kits)
     if design is not None and not isinstance(design, KitDesign):
         raise OptionError(
             "kits", kits, "is not a design of kits", "save one with assay kits design"
         )
-    return read_material(settings, base, kits=design, source=str(plan), origin=origin), base
+    read = read_material(
+        settings, base, kits=design, source=str(plan), origin=origin, faults=faults
+    )
+    return read, base
 
 
 def _read_settings(
     plan: Path, given: dict[str, Any], columns: str | None, origin: Origin | None = None
-) -> tuple[Settings, Path]:
-    """The plan with what was said beside it, and the folder it is about."""
+) -> tuple[Settings, list[Problem], Path]:
+    """The plan with what was said beside it, what is wrong with it, and the folder it is about."""
     from assay.campaign.exchange.foreign import foreign_settings
-    from assay.project.reader import parse_settings
+    from assay.project.reader import parse_leniently, parse_settings
     from assay.project.text import with_key
     from assay.tables.load import decode_utf8, read_bytes
 
     given = {key: value for key, value in given.items() if value is not None}
     written = plan.suffix == ".toml" and origin is None
     text = decode_utf8(read_bytes(plan), str(plan)) if written else ""
-    if written:
-        parse_settings(text, str(plan))
-    else:
+    if written and (given or columns):
+        parse_settings(text, str(plan))  # settings are added to a plan that is right
+    elif not written:
         asked = {} if origin is None else foreign_settings(plan, origin)
         if {"raters.number", "raters.names"} & given.keys():
             asked = {key: asked[key] for key in asked if not key.startswith("raters.n")}
@@ -163,7 +169,7 @@ def _read_settings(
     for key, value in given.items():
         if value is not None:
             text = with_key(text, key, value)
-    return parse_settings(text, str(plan)), plan.absolute().parent
+    return *parse_leniently(text, str(plan)), plan.absolute().parent
 
 
 def links_of(title: str, keys: Keys) -> list[str]:
@@ -184,7 +190,7 @@ def check(plan: Path, *, kit_design: File = None, save: File = None, json: bool 
     Example: assay campaign check assay.toml
     """
     from assay.campaign.campaign import open_campaign
-    from assay.errors import Problem, TableError
+    from assay.errors import Problem
     from assay.formats.convert import Checked
 
     try:

@@ -65,6 +65,18 @@ def parse_settings(text: str, source: str = "assay.toml") -> Settings:
     assay.errors.TableError: assay.toml: 1 problem
       line 1: protocl is not a setting (did you mean 'protocol'?)
     """
+    settings, problems = parse_leniently(text, source)
+    if problems:
+        raise TableError(source, problems)
+    return settings
+
+
+def parse_leniently(text: str, source: str) -> tuple[Settings, list[Problem]]:
+    """The settings that fit, the others at their defaults, and every problem by its line.
+
+    Raises:
+        TableError: The text is not TOML.
+    """
     try:
         said = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
@@ -76,9 +88,7 @@ def parse_settings(text: str, source: str = "assay.toml") -> Settings:
     if not reading.problems:
         for key, value, fault in contradictions(settings, said):
             reading.refuse(key, value, fault)
-    if reading.problems:
-        raise TableError(source, sorted(reading.problems, key=lambda item: item.line or 0))
-    return settings
+    return settings, sorted(reading.problems, key=lambda item: item.line or 0)
 
 
 def _not_toml(text: str) -> SettingProblem:
@@ -138,11 +148,13 @@ class _Reading:
                 self.note(prefix + name, f"{prefix}{name} is not a setting{remedy}")
         values = {}
         for item in fields(cast(Any, kind)):
+            wanted = item.default is MISSING and item.default_factory is MISSING
             if item.name in said:
-                values[item.name] = self.value(
-                    hints[item.name], said[item.name], prefix + item.name
-                )
-            elif item.default is MISSING and item.default_factory is MISSING:
+                before = len(self.problems)
+                value = self.value(hints[item.name], said[item.name], prefix + item.name)
+                if wanted or value is not None or len(self.problems) == before:
+                    values[item.name] = value
+            elif wanted:
                 self.note(path, f"{path} has no {item.name}; give one")
                 values[item.name] = None
         return kind(**values)
@@ -209,29 +221,32 @@ class _Reading:
         self.refuse(path, value, f"is not known{close}; choose from {', '.join(known)}")
         return None
 
-    def _list(self, hint: Any, limit: Any, value: Any, path: str) -> tuple[Any, ...]:
+    def _list(self, hint: Any, limit: Any, value: Any, path: str) -> tuple[Any, ...] | None:
         kinds = get_args(hint)
         several = kinds[-1] is Ellipsis
         if several and isinstance(value, str):
             value = [value]
         if not isinstance(value, list):
             self.refuse(path, value, f"is not a list; write {path} = [..., ...]")
-            return ()
+            return None
         if not several and len(value) != len(kinds):
             self.refuse(path, value, f"has {len(value)} entries; give {len(kinds)}")
-            return ()
+            return None
         every = [kinds[0]] * len(value) if several else kinds
-        return tuple(
+        before = len(self.problems)
+        found = tuple(
             self.value(kind, one, f"{path}[{place}]")
             for place, (kind, one) in enumerate(zip(every, value, strict=True))
         )
+        return found if len(self.problems) == before else None
 
-    def _mapping(self, hint: Any, limit: Any, value: Any, path: str) -> dict[str, Any]:
+    def _mapping(self, hint: Any, limit: Any, value: Any, path: str) -> dict[str, Any] | None:
         if not isinstance(value, dict):
             self.refuse(path, value, f"is not a table; write {path} = {{ NAME = ... }}")
-            return {}
-        kind = get_args(hint)[1]
-        return {name: self.value(kind, one, f"{path}.{name}") for name, one in value.items()}
+            return None
+        kind, before = get_args(hint)[1], len(self.problems)
+        found = {name: self.value(kind, one, f"{path}.{name}") for name, one in value.items()}
+        return found if len(self.problems) == before else None
 
     _readers: Mapping[Any, Callable[[_Reading, Any, Any, Any, str], Any]] = {
         str: _text,
