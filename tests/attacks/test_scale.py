@@ -12,7 +12,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.effort.model import _hter
+from assay.effort.hter import segment_hter
 from assay.errors import InputError
 from assay.kits.corpus import read_text
 from assay.stats.intervals import detectable_shift, detectable_shifts, power_of
@@ -87,9 +87,8 @@ def test_powers_of_very_many_pairs_are_those_of_each() -> None:
 def test_long_shuffled_segments_are_counted_without_shifts() -> None:
     words = [f"w{k}" for k in range(1000)]
     mixed = np.random.default_rng(1).permutation(words).tolist()
-    notes: list[assay.Note] = []
     with within(5):
-        (value,) = _hter([(" ".join(words), " ".join(mixed))], silent, notes)
+        (value,), notes = segment_hter([(" ".join(words), " ".join(mixed))], silent)
     assert 50 < value <= 100
     assert "hter-no-shifts" in [note.code for note in notes]
 
@@ -98,9 +97,8 @@ def test_long_shuffled_segments_are_counted_without_shifts() -> None:
 def test_words_between_other_spaces_are_words(space: str) -> None:
     words = [f"w{k}" for k in range(600)]
     mixed = np.random.default_rng(1).permutation(words).tolist()
-    notes: list[assay.Note] = []
     with within(5):
-        _hter([(space.join(words), space.join(mixed))], silent, notes)
+        _, notes = segment_hter([(space.join(words), space.join(mixed))], silent)
     assert "hter-no-shifts" in [note.code for note in notes]
 
 
@@ -108,10 +106,9 @@ def test_long_segments_with_few_changes_are_counted_with_shifts() -> None:
     """Paragraphs that were hardly edited have the same HTER as before there was a limit."""
     words = [f"w{k}" for k in range(400)]
     moved = [*words[:100], *words[105:130], *words[100:105], *words[130:-1], "else"]
-    notes: list[assay.Note] = []
     with within(5):
-        values = _hter(
-            [(" ".join(moved), " ".join(words)), ("a " * 2000, "a " * 2000)], silent, notes
+        values, notes = segment_hter(
+            [(" ".join(moved), " ".join(words)), ("a " * 2000, "a " * 2000)], silent
         )
     assert values == [pytest.approx(100 * 2 / 400), 0.0]  # one shift, one word replaced
     assert [note.code for note in notes] == ["hter-words"]

@@ -17,7 +17,8 @@ from hypothesis import strategies as st
 from tests.conftest import Ran
 
 import assay
-from assay.effort.model import _degrees, check_names, fit_model, measure_edits, t_p
+from assay.effort.effort import measure_edits
+from assay.effort.model import _degrees, check_names, fit_model, t_p
 from assay.effort.results import Relation, place_systems, relative_effort
 from assay.errors import InputError, OptionError
 from assay.results import Note

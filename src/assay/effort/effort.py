@@ -1,4 +1,7 @@
-"""Compare translation systems by the effort of editing them."""
+"""Measure the effort of post-editing and compare translation systems by it.
+
+Distances are always computed from the two texts; those that a tool reports are not used.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,7 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
+from typing import NamedTuple
 
 import numpy as np
 import polars as pl
@@ -14,13 +18,14 @@ from threadpoolctl import threadpool_limits
 
 from assay.effort.model import (
     LIMITS,
+    MEASURES,
+    UNLIMITED,
     EffortModel,
-    Measured,
+    Limits,
     Names,
     check_names,
     fit_model,
     fixed_columns,
-    measure_edits,
     t_p,
 )
 from assay.effort.randomisation import Chances, randomise
@@ -32,30 +37,36 @@ from assay.effort.results import (
     judge_parity,
     place_systems,
     relative_effort,
-    summarise_documents,
     summarise_systems,
 )
 from assay.effort.verdict import (
     Verdict,
+    design_warnings,
     difference_warnings,
     judge,
     needed_to_decide,
     next_steps,
+    summarise_documents,
+    test_warnings,
 )
-from assay.errors import OptionError, need_count
+from assay.errors import InputError, OptionError, need_count, need_known
 from assay.results import Note
 from assay.stats.intervals import holm
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
-from assay.tables.edits import Edits, as_edits
+from assay.tables.edits import Edits, as_edits, edit_distance
 from assay.tables.load import Source
 
+DEFAULT = ("time", "distance", "changed")
+"""The measures that are used by default."""
+_OFFSET = 0.05
+"""Added to times of 0 before taking logarithms, as a share of the mean time."""
 ZERO_TIME_SHARE = 0.1
+"""A warning is given if at least this share of the segments took 0 s."""
 LIKELY_PACE = 0.05, 60.0
-"""Seconds a word: less than reading takes, more than thinking does, is another unit."""
-"""From this share of segments with 0 s on, a warning is given."""
+"""Seconds per word: fewer than reading takes, or more than thinking takes, mean another unit."""
 LONG_TIME_SHARE = 0.25
-"""From this share of all time in the longest 5 % of the segments on, a warning is given."""
+"""A warning is given if the longest 5 % of the segments take at least this share of all time."""
 
 
 def effort(
@@ -76,21 +87,20 @@ def effort(
 ) -> Effort:
     """Compare systems by what editors did to their translations; less effort is better.
 
-    A mixed model (see :mod:`assay.effort.model`) gives means, differences and their intervals for
-    every measure; a randomisation test over the assignments of kits to editors and the differences
-    without each editor stand beside it. A difference whose interval holds 0 is undetermined. Each
-    difference is judged by itself; ``holm_p`` allows for the number of pairs.
+    A mixed model (:mod:`assay.effort.model`) gives means, differences and their intervals for every
+    measure. Each difference also has a randomisation test over the assignments of kits to editors,
+    and its range when one editor is left out. A difference is undetermined if its interval contains
+    0; each is judged on its own, and ``holm_p`` corrects for the number of pairs.
 
-    ``human`` names the human translation and ``margin`` (0.1: a tenth more) how much more effort
-    still counts as parity with it. ``measures`` are time, distance, changed (the default) and
-    hter. ``time`` is mean, log or winsorised; ``time_weight`` its weight in the placings.
-    Documents are alike if the 90 % interval of their share lies within 1/``alike`` and ``alike``.
-    ``assume_alike`` takes them as alike, for kits in which a document always has the same system;
-    where systems have several documents, how these differ then counts as chance. Unless said, they
-    are taken so only where nothing else is possible and each system has several documents.
-    ``rate`` is the price of an editor's hour, with its currency (``"40 EUR"``). ``draws`` random
-    assignments are tried where there are too many to try all. ``progress`` hears of the segments
-    as HTER is computed, and of the measures as they are fitted.
+    human: the name of the human translation. margin: how much more effort still counts as parity
+    with it (0.1: a tenth). measures: time, distance, changed (the default) and hter. time: mean,
+    log or winsorised; time_weight: its weight in the placings. alike: documents are alike if the
+    90 % interval of their share lies within 1/alike and alike. assume_alike: take documents as
+    alike, for kits in which a document always has the same system; if systems have several
+    documents, their differences count as chance. By default documents are taken as alike only if
+    systems cannot be separated from them and each system has several. rate: the price of an
+    editor's hour with its currency (``"40 EUR"``). draws: how many random assignments to try if
+    there are too many to try all. progress: called for every segment of HTER and every fit.
 
     >>> import assay, polars as pl
     >>> rows = [
@@ -108,7 +118,7 @@ def effort(
     measured = measure_edits(as_edits(edits), measures, time=time, progress=progress)
     names = check_names(measured.frame, human)
     if assume_alike is None:
-        # Only where systems cannot be told from documents, and have several of a kind each.
+        # Only if systems are confounded with documents and have several each.
         system, document, _ = names.codes(measured.frame)
         sizes = (len(names.systems), len(names.documents))
         columns, _ = fixed_columns(system, document, None, sizes, documents=True)
@@ -121,7 +131,7 @@ def effort(
     differences = _differences(models, chances, names, level)
     used = next(iter(fixed.values()))
     needed = needed_to_decide(differences, models, level, place="place" in used)
-    paid = models.get("time")  # all seconds over all words, which hours and price follow from
+    paid = models.get("time")  # all seconds over all words: the basis of hours and price
     if paid is not None and time != "mean":
         limits = LIMITS["time"]
         paid = fit_model(measured.frame, "pace", names, documents=not assume_alike, limits=limits)
@@ -130,13 +140,15 @@ def effort(
     verdict = _verdict(systems, differences, measured, measures, human)
     warnings = (
         *(_time_warnings(measured.frame) if "time" in measured.measures else ()),
-        *_design_warnings(cells, names, models, assumed=assume_alike),
-        *_test_warnings(chances, models),
+        *design_warnings(cells, names, models, assumed=assume_alike),
+        *test_warnings(chances, models),
         *difference_warnings(differences, models, needed, level, verdict, place="place" in used),
     )
     return Effort(
         systems=systems,
-        documents=summarise_documents(measured, cells, names, alike, level),
+        documents=summarise_documents(
+            measured.frame, cells, measured.measures, names, alike, level
+        ),
         differences=differences,
         parity=judge_parity(models, names, human, margin, level, logs=time == "log"),
         relative=relative_effort(cells, measured.measures),
@@ -159,8 +171,149 @@ def effort(
     )  # fmt: skip
 
 
+class Measured(NamedTuple):
+    """The measured segments, with notes on how they were measured.
+
+    ``frame`` has ``system``, ``doc``, ``seg``, ``editor``, ``words``, ``seconds``, ``place`` (of
+    the document in the editor's kit, null if unknown), a column per measure, and ``pace``: seconds
+    over the mean words of the cell (the editor's segments of the document). The mean of ``pace``
+    over a cell is all its seconds over all its words, the time that is paid for. ``time`` equals
+    ``pace`` unless another scale was asked for.
+    """
+
+    frame: pl.DataFrame
+    measures: tuple[str, ...]
+    notes: tuple[Note, ...]
+    units: Mapping[str, str]
+    limits: Mapping[str, Limits]
+
+    def cells(self) -> pl.DataFrame:
+        """One row per editor and document, with the means of the measures.
+
+        ``time`` is all seconds over all words, ``scaled_time`` the mean of the segments' times on
+        the scale asked for.
+        """
+        means = [pl.col(name).mean() for name in self.measures if name != "time"]
+        timed = pl.col("seconds").is_not_null()
+        words = pl.col("words").filter(timed).sum()
+        return self.frame.group_by("editor", "doc", "system", maintain_order=True).agg(
+            pl.len().alias("segments"),
+            pl.col("words").sum(),
+            pl.col("words").filter(~timed).sum().alias("untimed"),
+            pl.col("seconds").sum(),
+            pl.when(words > 0).then(pl.col("seconds").sum() / words).alias("time"),
+            pl.col("time").mean().alias("scaled_time"),
+            pl.col("place").first(),
+            *means,
+        )
+
+
+def measure_edits(
+    edits: Edits, measures: Sequence[str] | None = None, *, time: str = "mean",
+    progress: Progress = silent,
+) -> Measured:  # fmt: skip
+    """Measure every segment; time is left out, with a note, if the table has none."""
+    measures = DEFAULT if measures is None else measures
+    for name in measures:
+        need_known("measures", name, list(MEASURES))
+    if not measures:
+        raise OptionError("measures", "", "names none", f"choose from {', '.join(MEASURES)}")
+    wanted = tuple(name for name in MEASURES if name in measures)
+    notes = [line if isinstance(line, Note) else Note("table", line) for line in edits.notes]
+    frame = _with_words(edits.frame, notes)
+    if "seconds" not in frame.columns:
+        frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias("seconds"))
+    untimed = frame["seconds"].null_count()
+    if "time" in wanted and untimed == frame.height:
+        notes.append(Note("no-times", "no segment has seconds: time is left out"))
+        wanted = tuple(name for name in wanted if name != "time")
+        if not wanted:
+            raise InputError("no segment has seconds and time is the only measure; name others")
+    elif "time" in wanted and untimed:
+        text = f"{untimed:,} segments without seconds left out of time"
+        notes.append(Note("times-missing", text))
+    texts = list(zip(frame["mt"], frame["edited"], strict=True))
+    timed = pl.when(pl.col("seconds").is_not_null()).then(pl.col("words"))
+    columns = [
+        pl.Series("distance", [edit_distance(mt, edited) for mt, edited in texts]),
+        pl.Series("changed", [float(mt != edited) for mt, edited in texts]),
+        (pl.col("seconds") / timed.mean().over("editor", "doc")).alias("pace"),
+    ]
+    if "hter" in wanted:
+        from assay.effort.hter import segment_hter
+
+        values, more = segment_hter(texts, progress)
+        columns.append(pl.Series("hter", values))
+        notes += more
+    frame = frame.with_columns(columns).with_columns(_places(frame))
+    units = {name: MEASURES[name] for name in wanted}
+    scaled, unit, limits = _scaled(frame, time, notes if "time" in wanted else [])
+    if "time" in wanted:
+        units["time"] = unit
+    frame = frame.with_columns(scaled.alias("time"))
+    return Measured(frame, wanted, tuple(notes), units, {**LIMITS, "time": limits})
+
+
+def _with_words(frame: pl.DataFrame, notes: list[Note]) -> pl.DataFrame:
+    """Add the words of every segment: as given, else counted in the source, else in the MT."""
+    if "words" in frame.columns and not frame["words"].null_count():
+        words = pl.col("words")
+    else:
+        text = "source" if "source" in frame.columns and frame["source"].null_count() == 0 else "mt"
+        notes.append(Note("words-counted", f"words counted in {text}, at white space"))
+        words = pl.col(text).str.count_matches(r"\S+").cast(pl.Float64)
+    frame = frame.with_columns(words.alias("words"))
+    empty = frame.group_by("doc", maintain_order=True).agg(pl.col("words").sum())
+    for doc in empty.filter(pl.col("words") == 0)["doc"]:
+        raise InputError(f"document '{doc}' is empty: it has no words; leave it out")
+    # A segment such as "***" has no word but takes a moment: it counts as one word.
+    if wordless := int((frame["words"] == 0).sum()):
+        text = f"{wordless:,} segments without a word are counted as one word each"
+        notes.append(Note("no-words", text))
+    return frame.with_columns(pl.col("words").clip(lower_bound=1.0))
+
+
+def _places(frame: pl.DataFrame) -> pl.Expr:
+    """The place of each document in its editor's kit, by the first position of its segments."""
+    if "position" not in frame.columns or frame["position"].null_count():
+        return pl.lit(None, dtype=pl.Int64).alias("place")
+    first = pl.col("position").min().over("editor", "doc")
+    return first.rank("dense").over("editor").cast(pl.Int64).alias("place")
+
+
+def _scaled(frame: pl.DataFrame, time: str, notes: list[Note]) -> tuple[pl.Expr, str, Limits]:
+    """Time on the scale asked for, its unit and its limits.
+
+    A few long segments can dominate the plain mean; the other scales are taken segment by segment.
+    """
+    unit, limits = MEASURES["time"], LIMITS["time"]
+    if time == "mean":
+        return pl.col("pace"), unit, limits
+    each = pl.col("seconds") / pl.col("words")
+    known = frame.select(each.drop_nulls()).to_series().to_numpy()
+    if time == "winsorised":
+        cap = float(np.quantile(known, 0.95)) if known.size else 0.0
+        text = f"time per word is capped at its 95% quantile, {cap:.2f} s"
+        notes.append(Note("time-scale", text))
+        scaled, unit = each.clip(upper_bound=cap), f"{unit}, at most {cap:.2f}"
+        limits = (0.0, cap) if cap > 0 else limits
+    elif time == "log":
+        # Without zeros, differences of logs are ratios of times; with zeros, something is added.
+        extra = _OFFSET * float(known.mean()) if known.size and known.min() == 0 else 0.0
+        unit = f"log({unit} + {extra:.3g})" if extra else f"log({unit})"
+        text = f"time is on the scale {unit}: differences are logarithms of ratios"
+        notes.append(Note("time-scale", text))
+        # Where all times are 0 there is no scale.
+        scaled, limits = (each + extra).log() if known.any() else each, UNLIMITED
+    else:
+        raise OptionError("time", time, "is not known", "choose from mean, log, winsorised")
+    text = "shares of documents, ratios, placings, hours and price use plain time"
+    notes.append(Note("plain-time", text))
+    return scaled, unit, limits
+
+
 def price_of(rate: float | str | None) -> tuple[float | None, str | None]:
-    """The price of an hour and its currency, where one is named.
+    """The price of an hour and its currency, if it names one.
 
     >>> price_of("40 EUR"), price_of("€38.50"), price_of(40), price_of(None)
     ((40.0, 'EUR'), (38.5, '€'), (40.0, None), (None, None))
@@ -188,7 +341,7 @@ def _verdict(
 
 
 def _hours(measured: Measured, names: Names) -> float | None:
-    """What an editor worked on average, where every segment has its time."""
+    """The mean hours per editor, if every segment has a time."""
     seconds = measured.frame["seconds"]
     if seconds.null_count() or "time" not in measured.measures:
         return None
@@ -219,7 +372,7 @@ def _fit_models(
     progress("measures of effort", 0, len(measured.measures))
     for number, name in enumerate(measured.measures, start=1):
         limits = measured.limits[name]
-        # Matrices this small are slower with several threads, which wait for each other.
+        # Matrices this small are slower with several threads.
         with threadpool_limits(1, "blas"):
             models[name] = fit_model(
                 measured.frame, name, names, documents=documents, limits=limits
@@ -267,12 +420,12 @@ def _difference(
     known = without[~np.isnan(without)]
     p = t_p(value, error, degrees)
     less = names.systems[left if value < 0 else right]
-    # What lies between editors loses its share of freedom as what lies within them does.
+    # Without an editor, degrees of freedom shrink by the same share between and within editors.
     share = 1.0 if model.document_degrees else model.without_degrees / model.degrees
     freedom = np.maximum(degrees * share, 1.0)
     half = scipy.special.stdtrit(freedom, (1 + level) / 2) * model.without_stderr[:, *pair]
     turning = ~np.isnan(without) & ((np.abs(without) > half) != decided)
-    # Where several editors turn the sign, nobody in particular does: it is just undetermined.
+    # If several editors turn the sign, none of them decides: the difference is undetermined.
     reversing = without * value < 0
     deciding = turning if turning.any() else reversing & (reversing.sum() == 1)
     return EffortDifference(
@@ -286,15 +439,15 @@ def _difference(
 
 
 def _time_warnings(frame: pl.DataFrame) -> list[Note]:
-    """Segments without time, time that a few segments hold, and time in another unit."""
+    """Warn of segments without time, of a few segments with most of it, and of a wrong unit."""
     seconds = frame["seconds"].drop_nulls().to_numpy()
     warnings = []
     pace = seconds.sum() / max(float(frame.drop_nulls("seconds")["words"].sum()), 1.0)
     if not LIKELY_PACE[0] <= pace <= LIKELY_PACE[1] and seconds.sum() > 0:
         warnings.append(Note(
             "time-unlikely",
-            f"1,000 words would take {1000 * pace / 3600:.2g} h, which nobody needs: are these"
-            " times in seconds? A column called Time (min), or ms, is read as such",
+            f"1,000 words would take {1000 * pace / 3600:.2g} h, which is implausible: are these"
+            " times in seconds? A column called Time (min), or ms, is read in that unit",
         ))  # fmt: skip
     zero = int(np.sum(seconds == 0))
     if zero and zero >= ZERO_TIME_SHARE * seconds.size:
@@ -311,79 +464,3 @@ def _time_warnings(frame: pl.DataFrame) -> list[Note]:
             " can decide the mean; compare with log or winsorised time, or leave time out",
         ))  # fmt: skip
     return warnings
-
-
-def _design_warnings(
-    cells: pl.DataFrame, names: Names, models: Mapping[str, EffortModel], *, assumed: bool
-) -> list[Note]:
-    """Positions that cannot be told from documents, unbalanced kits, assumptions."""
-    warnings = []
-    model = next(iter(models.values()))
-    if assumed and model.document_degrees:
-        warnings.append(Note(
-            "documents-random",
-            f"documents are assumed alike in kind: how the {len(names.documents)} of them differ"
-            f" counts as chance, known with {model.document_degrees} degrees of freedom",
-        ))  # fmt: skip
-    elif assumed:
-        warnings.append(Note(
-            "documents-assumed-alike",
-            "documents are assumed to be alike: if one is harder, that counts against the system"
-            " that translated it",
-        ))  # fmt: skip
-    if len(names.documents) > 1 and "place" not in model.fixed:
-        warnings.append(_place_warning(cells))
-    twice = cells.group_by("editor", "system", maintain_order=True).len().filter(pl.col("len") > 1)
-    if twice.height:
-        row = twice.row(0, named=True)
-        warnings.append(Note(
-            "system-twice",
-            f"{twice.height} times an editor had a system in more than one document (first:"
-            f" {row['editor']}, {row['system']}); the kits are not balanced. Degrees of freedom"
-            " are approximated for each comparison, so with few editors the intervals are rough",
-        ))  # fmt: skip
-    return warnings
-
-
-def _place_warning(cells: pl.DataFrame) -> Note:
-    known = cells["place"].null_count() == 0
-    order = cells.sort("place", maintain_order=True) if known else cells
-    orders = order.group_by("editor", maintain_order=True).agg("doc")["doc"].to_list()
-    if all(docs == orders[0] for docs in orders):
-        source = "" if known else " (judging by the order of the rows)"
-        return Note(
-            "place-is-document",
-            f"every editor had the documents in the same order{source}: tiredness and document"
-            " cannot be separated; rotate the order next time (assay kits design)",
-        )
-    if known:
-        return Note(
-            "place-left-out",
-            "the model does not allow for the order of documents: it is tied to the systems, or"
-            " there are too few editors",
-        )
-    return Note(
-        "place-unknown", "no positions are given, so the model does not allow for tiredness"
-    )
-
-
-def _test_warnings(
-    chances: Mapping[str, Chances], models: Mapping[str, EffortModel]
-) -> list[Note]:  # fmt: skip
-    """Tests that cannot be made: nothing to deal out, or no spread to judge by."""
-    groups = (
-        ("nothing-to-deal-out",
-         [name for name, item in chances.items() if any(p != p for p in item.pairs.values())],
-         "some pairs have no randomisation test: exchanging kits among editors with the same"
-         " documents never changes who edited these systems"),
-        ("not-linked",
-         [name for name, model in models.items() if model.unlinked.shape[1]],
-         "documents are missing, and no editor's remaining work separates these systems from"
-         " their documents; the differences are undetermined, since they would depend on how fast"
-         " the editors are"),
-        ("no-spread",
-         [name for name, item in models.items() if item.fit is None and np.ptp(item.means)],
-         "systems, documents, editors and segments explain every value exactly, so there is no"
-         " spread by which to judge a difference; only the randomisation test can do that"),
-    )  # fmt: skip
-    return [Note(code, f"{', '.join(names)}: {text}") for code, names, text in groups if names]

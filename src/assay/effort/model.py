@@ -1,21 +1,19 @@
-"""What an edited segment cost, and the mixed model of it.
+"""The mixed model of post-editing effort.
 
-Distances are always computed from the two texts; what a tool reports about them is not used.
+``y ~ system + document (+ place) + (1|editor) + (1|segment) + (1|editor x document)``: the last
+term lets the segments that one editor edits in one document be correlated; without it standard
+errors would be half as large. Degrees of freedom come from the design: from the means of each
+editor's documents (the cells), not from the segments. If kits are not balanced, part of a
+comparison lies between editors, and its precision depends on their number.
 
-``y ~ system + document (+ place) + (1|editor) + (1|segment) + (1|editor x document)``: one editor's
-work on one document has a level of its own, so that its segments are not independent. Leaving
-that term out halves the standard errors. Tests use the degrees of freedom of the design, that is
-of an analysis of the editors' document means, not of the segments. What of a comparison lies
-between editors, because kits are not balanced, is known from as many editors as there are.
-
-Where documents are assumed alike and systems have several, they are ``(1|document)`` instead: alike
-in kind, each with an effort of its own. A comparison of systems that have different documents then
-has the degrees of freedom of the documents.
+If documents are assumed alike and systems have several, documents are random, ``(1|document)``:
+alike in kind, each with its own effort. A comparison of systems with different documents then has
+the degrees of freedom of the documents.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -23,24 +21,21 @@ import polars as pl
 import scipy  # its parts are loaded when first used: they are slow to load
 from numpy.typing import NDArray
 
-from assay.errors import InputError, OptionError, need_known
-from assay.results import Note, plural
+from assay.errors import InputError, need_known
 from assay.stats.intervals import Interval, interval_within, t_interval
-from assay.stats.progress import Progress, silent
 from assay.stats.reml import MixedDesign, MixedFit, fit_without_each
-from assay.tables.edits import Edits, edit_distance
 
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 Factors = tuple[Ints, ...]
-"""Editor, segment, editor x document (cell), and the document if it is random, of every row."""
+"""For every row its editor, segment, cell (editor x document), and document if that is random."""
 _ROUNDING = 1e-12
 _SHARE = 1e-9
-"""A share of a variance that is rounding."""
+"""A smaller share of a variance is rounding."""
 _LINKED = 1e-6
-"""A part of a comparison below this is rounding."""
+"""A smaller part of a comparison is rounding."""
 _EXACT = 1e-10
-"""A spread below this share of the largest value is rounding."""
+"""A smaller spread, relative to the largest value, is rounding."""
 MEASURES = {
     "time": "seconds per word",
     "distance": "characters edited, % of the longer text",
@@ -48,19 +43,12 @@ MEASURES = {
     "hter": "words edited, % of the edited text (HTER)",
 }
 """The measures of effort and their units."""
-DEFAULT = ("time", "distance", "changed")
 Limits = tuple[float, float]
 UNLIMITED: Limits = (-np.inf, np.inf)
-MOST_WORDS_SHIFTED = 150
-"""HTER looks for shifted words in segments of up to so many,"""
-MOST_WORDS_SEARCHED, MOST_ERRORS_SEARCHED = 1000, 50
-"""and of up to so many where only so few words differ: few differences are soon searched."""
 LIMITS: Mapping[str, Limits] = {
     "time": (0.0, np.inf), "distance": (0.0, 100.0), "changed": (0.0, 1.0), "hter": (0.0, np.inf),
 }  # fmt: skip
-"""What a measure can be at least and at most."""
-_OFFSET = 0.05
-"""What is added to times before their logarithm where some are 0, a share of their mean."""
+"""The least and the largest possible value of each measure."""
 
 
 class Names(NamedTuple):
@@ -71,19 +59,18 @@ class Names(NamedTuple):
     editors: tuple[str, ...]
 
     def codes(self, frame: pl.DataFrame) -> tuple[Ints, Ints, Ints]:
-        """System, document and editor of every row, as numbers."""
+        """The numbers of the system, document and editor of every row."""
         columns = (("system", self.systems), ("doc", self.documents), ("editor", self.editors))
-        system, document, editor = (_codes(frame[name], own) for name, own in columns)
+        places = [(name, {label: k for k, label in enumerate(known)}) for name, known in columns]
+        system, document, editor = (
+            np.array([place[label] for label in frame[name]], dtype=np.intp)
+            for name, place in places
+        )
         return system, document, editor
 
 
-def _codes(column: pl.Series, names: tuple[str, ...]) -> Ints:
-    place = {name: number for number, name in enumerate(names)}
-    return np.array([place[name] for name in column], dtype=np.intp)
-
-
 def check_names(frame: pl.DataFrame, human: str | None) -> Names:
-    """The names in a table of edits, if systems can be compared by it."""
+    """The names in a table of edits; refuse one by which systems cannot be compared."""
     columns = ("system", "doc", "editor")
     names = Names(*(tuple(frame[name].unique(maintain_order=True)) for name in columns))
     if len(names.systems) < 2:
@@ -108,40 +95,39 @@ def check_names(frame: pl.DataFrame, human: str | None) -> Names:
 
 
 class EffortModel(NamedTuple):
-    """One measure's fit; the first coefficients are the systems' means."""
+    """The fit of one measure; the first coefficients are the means of the systems."""
 
     measure: str
     fixed: tuple[str, ...]
-    """The fixed effects in the model: system, document, place."""
+    """The names of the fixed effects: system, document, place."""
     fit: MixedFit | None
-    """None where nothing is left to judge a difference by: no spread within editors."""
+    """None if there is no spread within editors by which to judge a difference."""
     means: Floats
     degrees: int
-    """Degrees of freedom of what is compared within editors."""
+    """Degrees of freedom of comparisons within editors, then those between editors and between
+    the segments of a document."""
     between_degrees: int
-    """The same between editors."""
     text_degrees: int
-    """The same between segments of a document."""
     cell_sizes: Floats
-    """Segments of each editor and document, and whose they are."""
+    """The number of segments of each cell (editor x document), its editor and its document."""
     cell_editor: Ints
     cell_document: Ints
     document_sizes: Floats
-    """Segments of each document."""
+    """The number of segments of each document."""
     document_degrees: int
-    """Degrees of freedom between documents; 0 where documents are not random."""
+    """Degrees of freedom between documents; 0 if documents are not random."""
     without: Floats
-    """The systems' means with each editor left out in turn (editors x systems), and their
-    standard errors of differences; not numbers where the rest does not determine them."""
+    """The means of the systems without each editor in turn (editors x systems), the standard
+    errors of their differences, and the degrees of freedom; NaN if the rest cannot tell."""
     without_stderr: Floats
     without_degrees: Ints
     unlinked: Floats
-    """Combinations of the coefficients that no editor's own work tells of (coefficients x ...)."""
+    """A basis of the combinations of coefficients that no editor's own work determines."""
     limits: Limits
-    """What a mean can be at least and at most."""
+    """The least and the largest possible mean."""
 
     def contrast(self, weights: Floats) -> tuple[float, float]:
-        """A combination of the systems' means and its standard error; not numbers if unlinked."""
+        """A combination of the systems' means and its standard error; NaN if it is not linked."""
         if not self.is_linked(weights):
             return float("nan"), float("nan")
         if self.fit is None:
@@ -149,21 +135,21 @@ class EffortModel(NamedTuple):
         return self.fit.contrast(self._padded(weights))
 
     def is_linked(self, weights: Floats) -> bool:
-        """Whether editors' own work tells of this comparison, or of a mean against the others'.
+        """Whether editors' own work determines a comparison (or a mean relative to the others).
 
-        Else it would rest on how fast or thorough one editor is against another.
+        Otherwise it would depend on how fast or thorough one editor is compared with another.
         """
         full = self._padded(weights - weights.sum() / len(weights))
         return bool(np.abs(full @ self.unlinked).max(initial=0.0) < _LINKED)
 
     def interval(self, number: int, level: float) -> Interval:
-        """A system's mean with its interval, inside what is possible; not numbers if unknown."""
+        """The interval of a system's mean, within the limits; NaN if it is unknown."""
         weights = np.eye(len(self.means))[number]
         mean, error = self.contrast(weights)
         return self._inside(mean, error, self.contrast_degrees(weights), level, self.limits)
 
     def comparing_interval(self, number: int, level: float) -> Interval:
-        """An interval whose standard error twice makes up that of a difference."""
+        """An interval whose standard error, for two systems, adds up to that of a difference."""
         systems = np.eye(len(self.means))
         pairs = [systems[number] - other for k, other in enumerate(systems) if k != number]
         error = float(np.sqrt(np.mean([self.contrast(pair)[1] ** 2 for pair in pairs]) / 2))
@@ -172,7 +158,7 @@ class EffortModel(NamedTuple):
         return self._inside(mean, error, degrees, level, self.limits)
 
     def difference_interval(self, weights: Floats, level: float) -> Interval:
-        """The interval of a difference; the end next to 0 is the t test's, so that both agree."""
+        """The interval of a difference; its end next to 0 is that of the t test, so both agree."""
         value, error = self.contrast(weights)
         degrees, most = self.contrast_degrees(weights), self.limits[1] - self.limits[0]
         inside = self._inside(value, error, degrees, level, (-most, most))
@@ -190,21 +176,21 @@ class EffortModel(NamedTuple):
         return interval_within(value, error, degrees, level, *limits)
 
     def _padded(self, weights: Floats) -> Floats:
-        """Weights of the systems as weights of all coefficients."""
+        """Extend weights of the systems to weights of all coefficients."""
         return np.pad(weights, (0, len(self.unlinked) - len(weights)))
 
     @property
     def editors(self) -> int:
-        """Editors who have a value."""
+        """The number of editors with a value."""
         return len(np.unique(self.cell_editor))
 
     def contrast_degrees(self, weights: Floats) -> float:
-        """Degrees of freedom of a combination of the systems' means (Satterthwaite).
+        """Degrees of freedom of a combination of the systems' means (Satterthwaite 1946).
 
-        Its variance has a part between editors, one between segments of a document, one between
+        The variance has a part between editors, one between segments of a document, one between
         documents if they are random, and one within editors, each with its own degrees of freedom.
-        In balanced kits a difference of two systems lies within editors alone, and its degrees of
-        freedom are exact; it never has more than these. A mean carries all parts.
+        With balanced kits a difference of two systems lies within editors alone and its degrees of
+        freedom are exact; no difference has more. A mean contains all parts.
         """
         if self.fit is None:
             return float(self.degrees)
@@ -236,9 +222,9 @@ class EffortModel(NamedTuple):
         return float(most) if difference and degrees > most * (1 - _SHARE) else degrees
 
     def _within_degrees(self, loads: Floats, spread: Floats) -> float:
-        """The design's where cells are of one size; fewer where a few long ones count most.
+        """Those of the design if all cells have one size; fewer if a few long cells dominate.
 
-        Each cell tells of the spread of cells with a weight of one over its variance squared.
+        Each cell informs about the spread of cells with a weight of one over its variance squared.
         """
         square = float(loads @ loads)
         if not square > 0:
@@ -250,24 +236,26 @@ class EffortModel(NamedTuple):
 def fixed_columns(
     system: Ints, document: Ints, place: Ints | None, sizes: tuple[int, int], *, documents: bool
 ) -> tuple[Floats, tuple[str, ...]]:
-    """Indicators of the systems; documents and places as deviations from their averages.
+    """The matrix of fixed effects and their names.
 
-    Places are left out where they cannot be told from documents and systems.
+    Systems are indicators, documents and places deviations from their averages. Places are left
+    out if they are confounded with documents and systems.
     """
     parts, used = [np.eye(sizes[0])[system]], ["system"]
     if documents and sizes[1] > 1:
-        parts.append(_deviations(document))
+        parts.append(deviations(document))
         used.append("document")
     matrix = np.hstack(parts)
     if place is not None and place.max() > 0:
-        wider = np.hstack([matrix, _deviations(place)])
+        wider = np.hstack([matrix, deviations(place)])
         if np.linalg.matrix_rank(wider) == wider.shape[1]:
             matrix = wider
             used.append("place")
     return matrix, tuple(used)
 
 
-def _deviations(codes: Ints) -> Floats:
+def deviations(codes: Ints) -> Floats:
+    """Indicator columns of the codes as deviations from their average."""
     levels = int(codes.max()) + 1
     return np.vstack([np.eye(levels - 1), -np.ones(levels - 1)])[codes]
 
@@ -275,7 +263,7 @@ def _deviations(codes: Ints) -> Floats:
 def fit_model(
     frame: pl.DataFrame, measure: str, names: Names, *, documents: bool, limits: Limits = UNLIMITED
 ) -> EffortModel:
-    """Fit one measure of the segments; ``documents`` are allowed for unless assumed alike."""
+    """Fit the model to one measure of the segments, with fixed ``documents`` or without."""
     frame = frame.filter(pl.col(measure).is_not_null())
     system, document, editor = names.codes(frame)
     place = None if frame["place"].null_count() else frame["place"].to_numpy().astype(np.intp) - 1
@@ -286,7 +274,7 @@ def fit_model(
         _refuse_confounded(measure, system, document, names)
     degrees, unlinked = _degrees(fixed, editor, cell), _unlinked(fixed, editor, cell, sizes[0])
     if "place" in used and (degrees < 1 or unlinked.shape[1]):
-        # Better no allowance for tiredness than no test at all. A warning says so.
+        # Better no allowance for tiredness than no test. A warning says so.
         fixed, used = fixed_columns(system, document, None, sizes, documents=documents)
         degrees, unlinked = _degrees(fixed, editor, cell), _unlinked(fixed, editor, cell, sizes[0])
     if degrees < 1:
@@ -304,7 +292,7 @@ def fit_model(
     between = 0 if documents else _random_degrees(fixed[first], text[first])
     if between:
         factors = (*factors, text)
-        apart = np.hstack([fixed, _deviations(text)])
+        apart = np.hstack([fixed, deviations(text)])
         degrees = max(_degrees(apart, editor, cell), 1)
     fit = None if _without_spread(y, fixed, factors) else MixedDesign(fixed, factors).fit(y)
     means = np.linalg.lstsq(fixed, y, rcond=None)[0] if fit is None else fit.coefficients
@@ -321,10 +309,9 @@ def fit_model(
 
 
 def _random_degrees(rows: Floats, document: Ints) -> int:
-    """Documents of the cells less what the fixed effects take up between them.
+    """Documents less the rank of the fixed effects between them.
 
-    0 where every system has one document, which is then all there is of it, and where every
-    document has one editor: what a document costs is then what that editor's work on it costs.
+    0 if every document belongs to one cell: its effort is then that of its only editor.
     """
     if len(np.unique(document)) == len(document):
         return 0
@@ -332,12 +319,12 @@ def _random_degrees(rows: Floats, document: Ints) -> int:
 
 
 def _sizes(codes: Ints) -> Ints:
-    """For every entry, how many have its code."""
+    """For every entry, the number of entries with the same code."""
     return np.asarray(np.bincount(codes)[codes])
 
 
 def _without_spread(y: Floats, fixed: Floats, factors: Factors) -> bool:
-    """Whether editors, segments and the fixed part leave nothing but rounding."""
+    """Whether editors, segments and fixed effects explain every value up to rounding."""
     limit = _EXACT * float(np.abs(y).max())
     editor, segment, cell = factors[:3]
     means = _means(y, cell)
@@ -373,15 +360,15 @@ def _refuse_confounded(measure: str, system: Ints, document: Ints, names: Names)
 
 
 def _degrees(fixed: Floats, editor: Ints, cell: Ints) -> int:
-    """Cells less what editors and fixed effects take up."""
-    # The rank of editors and fixed effects together: that of editors, and of what the fixed
-    # effects vary within editors. The whole matrix would take a second where editors are many.
+    """Cells less the rank of editors and fixed effects together."""
+    # This rank is the number of editors plus the rank of the fixed effects within editors. The
+    # rank of the whole matrix would take a second if there are many editors.
     within = _within(fixed, editor, cell)
     return int(len(within) - len(np.unique(editor)) - np.linalg.matrix_rank(within))
 
 
 def _within(fixed: Floats, editor: Ints, cell: Ints) -> Floats:
-    """What the fixed effects of each editor's documents vary within the editor."""
+    """The fixed effects of every cell less their mean over the editor's cells."""
     first = np.unique(cell, return_index=True)[1]
     people = np.unique(editor[first], return_inverse=True)[1]
     rows = fixed[first]
@@ -392,10 +379,10 @@ def _within(fixed: Floats, editor: Ints, cell: Ints) -> Floats:
 
 
 def _unlinked(fixed: Floats, editor: Ints, cell: Ints, systems: int) -> Floats:
-    """Directions of the coefficients that no editor's own work tells of.
+    """A basis of the combinations of coefficients that no editor's own work determines.
 
-    The common level of all systems is not one of these. Where every editor had one system
-    throughout, editors are what is compared, and nothing is unlinked either.
+    The common level of all systems is not among them. If every editor had a single system, it is
+    the editors that are compared, and nothing is unlinked either.
     """
     within = _within(fixed, editor, cell)
     if not within[:, :systems].any():
@@ -404,13 +391,13 @@ def _unlinked(fixed: Floats, editor: Ints, cell: Ints, systems: int) -> Floats:
     level = np.zeros(fixed.shape[1])
     level[:systems] = 1.0
     rest = null - np.outer(level, level @ null) / systems
-    # Lengths in all: what is left of the level itself is rounding.
+    # Absolute sizes: what is left of the level itself is rounding.
     basis, size, _ = np.linalg.svd(rest, full_matrices=False)
     return np.asarray(basis[:, size > _LINKED])
 
 
 def _between_degrees(rows: Floats, group: Ints) -> int:
-    """Editors, or documents, less what the fixed effects take up between them."""
+    """Groups (editors or documents) less the rank of the fixed effects between them."""
     groups = np.unique(group, return_inverse=True)[1]
     means = np.column_stack([_means(column, groups) for column in rows.T])
     return int(len(means) - np.linalg.matrix_rank(means))
@@ -419,9 +406,9 @@ def _between_degrees(rows: Floats, group: Ints) -> int:
 def _without(
     y: Floats, fixed: Floats, factors: Factors, fit: MixedFit | None, systems: int, editors: int
 ) -> tuple[Floats, Floats, Ints]:
-    """The fit without each editor, at the variance ratios of the whole.
+    """The fit without each editor in turn, at the variance ratios of the whole.
 
-    Without an editor who has no value all stays as it is: there is nothing to leave out.
+    NaN for an editor without a value, where there is nothing to leave out.
     """
     means = np.full((editors, systems), np.nan)
     errors = np.full((editors, systems, systems), np.nan)
@@ -436,7 +423,7 @@ def _without(
         if keep.all():
             continue
         degrees[gone] = _degrees(fixed[keep], editor[keep], cell[keep])
-        # A pair of systems that only this editor links has no difference without the editor.
+        # Without this editor some systems may no longer be linked.
         left = fixed[first[editor[first] != gone]]
         if degrees[gone] < 1 or np.linalg.matrix_rank(left) < fixed.shape[1]:
             continue
@@ -450,207 +437,7 @@ def _without(
 
 
 def t_p(estimate: float, stderr: float, degrees: float) -> float:
-    """Two-sided p; 1 where there is no difference at all, not a number without a spread."""
+    """Two-sided p; 1 for a difference of 0 without spread, NaN for any other without spread."""
     if not stderr > 0:
         return 1.0 if estimate == 0 else float("nan")
     return float(2 * scipy.special.stdtr(degrees, -abs(estimate) / stderr))
-
-
-def document_shares(
-    values: Floats, system: Ints, document: Ints, editor: Ints, *, logs: bool
-) -> tuple[Floats, Floats, int]:
-    """Each document's deviation from the average one, its standard error, degrees of freedom.
-
-    The cells' values are explained by system, document and editor. The documents are taken as
-    they are: nothing is said about other documents of their kind. With ``logs`` deviations are
-    logarithms of ratios, otherwise they are shares of the overall mean.
-    """
-    documents = int(document.max()) + 1
-    y = np.log(values) if logs else values / values.mean()
-    matrix = np.hstack(
-        [_deviations(document), np.eye(editor.max() + 1)[editor], _deviations(system)]
-    )
-    degrees = len(y) - int(np.linalg.matrix_rank(matrix))
-    if np.linalg.matrix_rank(matrix) < matrix.shape[1] or degrees < 1:
-        return np.full(documents, np.nan), np.full(documents, np.nan), 0
-    inverse = np.linalg.inv(matrix.T @ matrix)
-    beta = inverse @ matrix.T @ y
-    spread = float(np.sum((y - matrix @ beta) ** 2)) / degrees
-    weights = np.vstack([np.eye(documents - 1), -np.ones(documents - 1)])
-    covariance = spread * inverse[: documents - 1, : documents - 1]
-    errors = np.sqrt(np.einsum("ij,jk,ik->i", weights, covariance, weights))
-    return weights @ beta[: documents - 1], errors, degrees
-
-
-class Measured(NamedTuple):
-    """The segments with their measures, and what had to be done on the way.
-
-    ``frame`` has ``system``, ``doc``, ``seg``, ``editor``, ``words``, ``seconds``, ``place`` (the
-    document's place in the editor's kit, null where unknown), a column per measure, and ``pace``:
-    seconds over the mean words of the editor's segments of the document. The mean of ``pace`` over
-    these is all their seconds over all their words, so that it is the time that is paid for; it is
-    also ``time``, unless that is on another scale.
-    """
-
-    frame: pl.DataFrame
-    measures: tuple[str, ...]
-    notes: tuple[Note, ...]
-    units: Mapping[str, str]
-    limits: Mapping[str, Limits]
-
-    def cells(self) -> pl.DataFrame:
-        """A row for each editor and document: means of the measures.
-
-        ``time`` is all seconds over all words, ``scaled_time`` the mean of the segments' times on
-        the scale asked for.
-        """
-        means = [pl.col(name).mean() for name in self.measures if name != "time"]
-        timed = pl.col("seconds").is_not_null()
-        words = pl.col("words").filter(timed).sum()
-        return self.frame.group_by("editor", "doc", "system", maintain_order=True).agg(
-            pl.len().alias("segments"),
-            pl.col("words").sum(),
-            pl.col("words").filter(~timed).sum().alias("untimed"),
-            pl.col("seconds").sum(),
-            pl.when(words > 0).then(pl.col("seconds").sum() / words).alias("time"),
-            pl.col("time").mean().alias("scaled_time"),
-            pl.col("place").first(),
-            *means,
-        )
-
-
-def measure_edits(
-    edits: Edits, measures: Sequence[str] | None = None, *, time: str = "mean",
-    progress: Progress = silent,
-) -> Measured:  # fmt: skip
-    """Measure every segment; time is left out, with a note, where the table has none."""
-    measures = DEFAULT if measures is None else measures
-    for name in measures:
-        need_known("measures", name, list(MEASURES))
-    if not measures:
-        raise OptionError("measures", "", "names none", f"choose from {', '.join(MEASURES)}")
-    wanted = tuple(name for name in MEASURES if name in measures)
-    notes = [line if isinstance(line, Note) else Note("table", line) for line in edits.notes]
-    frame = _with_words(edits.frame, notes)
-    if "seconds" not in frame.columns:
-        frame = frame.with_columns(pl.lit(None, dtype=pl.Float64).alias("seconds"))
-    untimed = frame["seconds"].null_count()
-    if "time" in wanted and untimed == frame.height:
-        notes.append(Note("no-times", "no segment has seconds: time is left out"))
-        wanted = tuple(name for name in wanted if name != "time")
-        if not wanted:
-            raise InputError("no segment has seconds and time is the only measure; name others")
-    elif "time" in wanted and untimed:
-        text = f"{untimed:,} segments without seconds left out of time"
-        notes.append(Note("times-missing", text))
-    texts = list(zip(frame["mt"], frame["edited"], strict=True))
-    timed = pl.when(pl.col("seconds").is_not_null()).then(pl.col("words"))
-    columns = [
-        pl.Series("distance", [edit_distance(mt, edited) for mt, edited in texts]),
-        pl.Series("changed", [float(mt != edited) for mt, edited in texts]),
-        (pl.col("seconds") / timed.mean().over("editor", "doc")).alias("pace"),
-    ]
-    if "hter" in wanted:
-        columns.append(pl.Series("hter", _hter(texts, progress, notes)))
-    frame = frame.with_columns(columns).with_columns(_places(frame))
-    units = {name: MEASURES[name] for name in wanted}
-    scaled, unit, limits = _scaled(frame, time, notes if "time" in wanted else [])
-    if "time" in wanted:
-        units["time"] = unit
-    frame = frame.with_columns(scaled.alias("time"))
-    return Measured(frame, wanted, tuple(notes), units, {**LIMITS, "time": limits})
-
-
-def _with_words(frame: pl.DataFrame, notes: list[Note]) -> pl.DataFrame:
-    """Words per segment: as given, else of the source, else of the machine translation."""
-    if "words" in frame.columns and not frame["words"].null_count():
-        words = pl.col("words")
-    else:
-        text = "source" if "source" in frame.columns and frame["source"].null_count() == 0 else "mt"
-        notes.append(Note("words-counted", f"words counted in {text}, at white space"))
-        words = pl.col(text).str.count_matches(r"\S+").cast(pl.Float64)
-    frame = frame.with_columns(words.alias("words"))
-    empty = frame.group_by("doc", maintain_order=True).agg(pl.col("words").sum())
-    for doc in empty.filter(pl.col("words") == 0)["doc"]:
-        raise InputError(f"document '{doc}' is empty: it has no words; leave it out")
-    # A segment such as "***" has no word but takes a moment: it counts as one.
-    if wordless := int((frame["words"] == 0).sum()):
-        text = f"{wordless:,} segments without a word are counted as one word each"
-        notes.append(Note("no-words", text))
-    return frame.with_columns(pl.col("words").clip(lower_bound=1.0))
-
-
-def _hter(texts: list[tuple[str, str]], progress: Progress, notes: list[Note]) -> list[float]:
-    from rapidfuzz.distance import Levenshtein
-    from sacrebleu.metrics.ter import TER
-
-    from assay.effort.hter import edit_rate
-
-    ter = TER()
-    values, long = [], 0
-    progress("HTER of segments", 0, len(texts))
-    for number, (mt, edited) in enumerate(texts, start=1):
-        given, wanted = mt.lower().split(), edited.lower().split()
-        words = max(len(given), len(wanted))
-        if mt == edited:
-            values.append(0.0)
-        # In a long segment with many changes the search for shifts takes minutes.
-        elif words <= MOST_WORDS_SHIFTED or (
-            words <= MOST_WORDS_SEARCHED
-            and Levenshtein.distance(given, wanted) <= MOST_ERRORS_SEARCHED
-        ):
-            values.append(edit_rate(given, wanted))
-        else:
-            errors = Levenshtein.distance(given, wanted)
-            values.append(100.0 * errors / max(len(wanted), 1))
-            long += 1
-        progress("HTER of segments", number, len(texts))
-    ter.sentence_score("", [""])  # there is a signature once something was scored
-    text = "hter: words stand between spaces and keep their punctuation, case does not count"
-    notes.append(Note("hter-words", f"{text} (sacrebleu's TER, {ter.get_signature()})"))
-    if long:
-        text = (
-            f"hter: in {plural(long, 'segment')} of over {MOST_WORDS_SHIFTED} words, many of them"
-            " changed, shifted words count as deleted and inserted"
-        )
-        notes.append(Note("hter-no-shifts", text))
-    return values
-
-
-def _places(frame: pl.DataFrame) -> pl.Expr:
-    """The place of each document in its editor's kit, by the first position of its segments."""
-    if "position" not in frame.columns or frame["position"].null_count():
-        return pl.lit(None, dtype=pl.Int64).alias("place")
-    first = pl.col("position").min().over("editor", "doc")
-    return first.rank("dense").over("editor").cast(pl.Int64).alias("place")
-
-
-def _scaled(frame: pl.DataFrame, time: str, notes: list[Note]) -> tuple[pl.Expr, str, Limits]:
-    """Time on the scale asked for, its unit and its limits.
-
-    A few long segments can dominate the plain mean. Other scales are taken segment by segment.
-    """
-    unit, limits = MEASURES["time"], LIMITS["time"]
-    if time == "mean":
-        return pl.col("pace"), unit, limits
-    each = pl.col("seconds") / pl.col("words")
-    known = frame.select(each.drop_nulls()).to_series().to_numpy()
-    if time == "winsorised":
-        cap = float(np.quantile(known, 0.95)) if known.size else 0.0
-        text = f"time per word is capped at its 95% quantile, {cap:.2f} s"
-        notes.append(Note("time-scale", text))
-        scaled, unit = each.clip(upper_bound=cap), f"{unit}, at most {cap:.2f}"
-        limits = (0.0, cap) if cap > 0 else limits
-    elif time == "log":
-        # Without zeros differences of logs are ratios of times. A zero needs something added.
-        extra = _OFFSET * float(known.mean()) if known.size and known.min() == 0 else 0.0
-        unit = f"log({unit} + {extra:.3g})" if extra else f"log({unit})"
-        text = f"time is on the scale {unit}: differences are logarithms of ratios"
-        notes.append(Note("time-scale", text))
-        # Where all times are 0 there is no scale.
-        scaled, limits = (each + extra).log() if known.any() else each, UNLIMITED
-    else:
-        raise OptionError("time", time, "is not known", "choose from mean, log, winsorised")
-    text = "shares of documents, ratios, placings, hours and price use plain time"
-    notes.append(Note("plain-time", text))
-    return scaled, unit, limits

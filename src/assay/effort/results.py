@@ -1,8 +1,8 @@
-"""What an analysis of effort says, and the tables it is read from: systems, documents, parity.
+"""The result of an analysis of effort, with the tables of korotaev2022.
 
-Section 3.5 of korotaev2022 describes ratios to each editor's own mean. The tables that it prints
-come from values pooled over editors, with time as mean speed over speed. Both are given, since the
-two put close systems in a different order.
+Section 3.5 of the paper describes ratios to each editor's own mean; Tables 2 to 4 come from values
+pooled over editors, with time as mean speed over speed. Both are given, because they can put close
+systems in a different order.
 """
 
 from __future__ import annotations
@@ -16,38 +16,34 @@ import numpy as np
 import polars as pl
 import scipy  # its parts are loaded when first used: they are slow to load
 
-from assay.effort.model import EffortModel, Measured, Names, document_shares
+from assay.effort.model import EffortModel, Names
 from assay.effort.randomisation import Chances
-from assay.effort.verdict import Verdict
+from assay.effort.verdict import COMPARING_LEVEL, DocumentEffort, Verdict
 from assay.results import Note, Result, plain, signature
-from assay.stats.intervals import interval_within, t_quantile
 
-COMPARING_LEVEL = 0.83
-"""The level at which intervals that do not touch mean a difference (korotaev2022, Figure 2)."""
 MOST_FOR_ALL_ORDERS = 7
-"""Up to this many things, a correlation is tested over all their orders."""
+"""A correlation of at most this many items is tested over all their orders."""
 
 
 @dataclass(frozen=True, slots=True)
 class Level:
-    """One system's mean on one measure, every document weighing the same."""
+    """One system's mean on one measure, with equal weights for all documents."""
 
     mean: float
     stderr: float
     low: float
     high: float
     low83: float
-    """The 83% interval for comparing systems, without the spread that all systems share because
-    they have the same editors: two systems whose intervals do not touch differ at about the 5%
-    level."""
+    """The 83% interval for comparing systems: two systems whose intervals do not touch differ at
+    about the 5% level. It leaves out the spread that all systems share through their editors."""
     high83: float
     randomisation_p: float
-    """Against the mean of the others, if no system differs, over the assignments of kits."""
+    """The randomisation test of the system against the mean of the others."""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemEffort:
-    """One system on every measure, and what it costs in hours and money."""
+    """One system on every measure, with its cost in hours and money."""
 
     system: str
     editors: int
@@ -55,36 +51,13 @@ class SystemEffort:
     words: float
     measures: Mapping[str, Level]
     hours_per_1000_words: float | None
-    """All seconds over all words, adjusted for editors and documents as the mean of time is; with
+    """All seconds over all words, adjusted for editors and documents like the mean of time, and
     the ends of its interval."""
     hours_low: float | None
     hours_high: float | None
     price_per_1000_words: float | None
     price_low: float | None
     price_high: float | None
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentShare:
-    """One document's effort against the average document, on one measure."""
-
-    ratio: float
-    low: float
-    high: float
-    low83: float
-    high83: float
-    verdict: Literal["alike", "unlike", "undetermined"]
-    """Is the interval inside the margin, outside, or neither."""
-
-
-@dataclass(frozen=True, slots=True)
-class DocumentEffort:
-    """One document on every measure: is it like the others?"""
-
-    document: str
-    segments: int
-    words: float
-    measures: Mapping[str, DocumentShare]
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,41 +70,41 @@ class EffortDifference:
     difference: float
     stderr: float
     degrees: float
-    """Degrees of freedom; fewer than the design's where part of the comparison is of editors."""
+    """Degrees of freedom; fewer than the design's if part of the comparison is between editors."""
     low: float
     high: float
     p: float
     holm_p: float
-    """p adjusted for the pairs of systems of this measure (Holm); the verdict goes by ``p``."""
+    """p corrected for the number of pairs on this measure (Holm); the verdict follows ``p``."""
     randomisation_p: float
-    """Over the assignments of kits to editors, the other systems being what they are; not a number
-    where kits leave nothing to deal out."""
+    """p over the assignments of kits to editors, given the other systems; NaN if reassigning the
+    kits changes nothing."""
     decided: bool
     verdict: str
     least: float
-    """The smallest difference when any one editor is left out, and the largest."""
+    """The smallest and the largest difference when one editor is left out."""
     most: float
     deciding_editors: tuple[str, ...]
-    """Editors without whom the verdict, or the sign of the difference, would be another."""
+    """Editors without whom the verdict or the sign of the difference would change."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parity:
-    """Does a system need at most ``margin`` more effort than the human translation?"""
+    """Whether a system needs at most ``margin`` more effort than the human translation."""
 
     system: str
     human: str
     measure: str
     margin: float
     excess: float
-    """Effort of the system over that of the human translation, less one."""
+    """Effort of the system over that of the human translation, minus one."""
     p: float
     verdict: Literal["parity", "no parity", "undetermined"]
 
 
 @dataclass(frozen=True, slots=True)
 class RelativeEffort:
-    """Effort relative to the mean, as the tables of korotaev2022 have it."""
+    """Effort relative to the mean, as in Tables 2 and 3 of korotaev2022."""
 
     kind: Literal["system", "document"]
     name: str
@@ -139,7 +112,7 @@ class RelativeEffort:
     described: float
     """Each editor's value over that editor's mean, averaged over editors (section 3.5)."""
     pooled: float
-    """Pooled over editors, then over the mean; time as mean speed over speed (Tables 2 and 3)."""
+    """Pooled over editors, divided by the mean; time as mean speed over speed (Tables 2, 3)."""
     t_score: float
 
 
@@ -157,7 +130,7 @@ class EditorEffort:
 
 @dataclass(frozen=True, slots=True)
 class Placing:
-    """How often a system needed the least effort, the second least, and so on (Table 4)."""
+    """For how many editors a system needed the least effort, the second least, ... (Table 4)."""
 
     system: str
     places: tuple[int, ...]
@@ -169,7 +142,7 @@ class Placing:
 
 @dataclass(frozen=True, slots=True)
 class Relation:
-    """Rank correlation (Spearman) of a measure with something else, and how sure its sign is."""
+    """The rank correlation (Spearman) of a measure with ratings or with complexity."""
 
     compared_with: str
     measure: str
@@ -191,17 +164,17 @@ class Effort(Result, kind="effort"):
     by_editor: tuple[EditorEffort, ...]
     placings: tuple[Placing, ...]
     warnings: tuple[Note, ...]
-    """What the reader of the numbers must know."""
+    """Caveats without which the numbers would mislead."""
     components: Mapping[str, Mapping[str, float]]
     """Variances by measure: editor, segment, editor x document, document if random, residual."""
     overall_p: Mapping[str, float]
-    """By measure: does any system differ from another, over the assignments of kits?"""
+    """By measure: the randomisation test of whether any system differs from another."""
     units: Mapping[str, str]
     editors: tuple[str, ...]
     degrees: int
-    """Degrees of freedom within editors, from the design: the fewest of the measures."""
+    """Degrees of freedom within editors, the fewest of all measures."""
     fixed: tuple[str, ...]
-    """The fixed effects of the model: systems, documents where they vary, places where known."""
+    """The fixed effects of the model: system, document if it varies, place if it is known."""
     level: float
     human: str | None
     margin: float | None
@@ -214,21 +187,21 @@ class Effort(Result, kind="effort"):
     draws: int
     assignments: int
     exact: bool
-    """Whether all assignments of kits to editors were gone through."""
+    """Whether all assignments of kits to editors were tried."""
     seed: int | None
     notes: tuple[Note, ...]
     next: tuple[str, ...]
-    """What decides between the best system and its nearest rival."""
+    """What would decide between the best system and its nearest rival."""
     relations: tuple[Relation, ...] = ()
-    """Correlations with ratings and complexity, where asked for."""
+    """Correlations with ratings and complexity, if asked for."""
     verdict: Verdict | None = None
-    """Which system is best by the measure that is followed; None where nothing is known."""
+    """The best system by the decisive measure; None if no measure separates systems."""
     currency: str | None = None
-    """Of ``rate`` and all prices."""
+    """The currency of ``rate`` and all prices."""
 
     @property
     def signature(self) -> str:
-        """How the numbers came about."""
+        """The settings behind the numbers, in one line."""
         return signature(
             "effort", "+".join(self.measures), f"reml:{'+'.join(self.fixed)}",
             editors=len(self.editors), n=sum(item.segments for item in self.systems),
@@ -237,7 +210,7 @@ class Effort(Result, kind="effort"):
         )  # fmt: skip
 
     def to_frame(self) -> pl.DataFrame:
-        """A row for each system and measure."""
+        """One row per system and measure."""
         return pl.DataFrame(
             {"system": item.system, "measure": name, **plain(level)}
             for item in self.systems
@@ -249,7 +222,7 @@ def summarise_systems(
     cells: pl.DataFrame, models: Mapping[str, EffortModel], chances: Mapping[str, Chances],
     paid: EffortModel | None, names: Names, level: float, rate: float | None,
 ) -> tuple[SystemEffort, ...]:  # fmt: skip
-    """Every system's means and costs; ``paid`` is the model of the time that is paid for."""
+    """The means and costs of every system; ``paid`` is the model of the time that is paid."""
     rows = []
     for number, system in enumerate(names.systems):
         part = cells.filter(pl.col("system") == system)
@@ -278,73 +251,13 @@ def _level(model: EffortModel, chances: Chances, number: int, level: float) -> L
     return Level(mean, error, ends.low, ends.high, near.low, near.high, chances.systems[number])
 
 
-def summarise_documents(
-    measured: Measured, cells: pl.DataFrame, names: Names, alike: float, level: float
-) -> tuple[DocumentEffort, ...]:
-    """Every document's effort against the average one."""
-    shares = {name: _shares(cells, name, names, alike, level) for name in measured.measures}
-    rows = []
-    for number, doc in enumerate(names.documents):
-        segments = measured.frame.filter(pl.col("doc") == doc).unique("seg", keep="first")
-        listed = {name: column[number] for name, column in shares.items()}
-        words = float(segments["words"].sum())
-        rows.append(DocumentEffort(doc, segments.height, words, listed))
-    return tuple(rows)
-
-
-def _shares(
-    cells: pl.DataFrame, measure: str, names: Names, alike: float, level: float
-) -> list[DocumentShare]:
-    """Two one-sided tests at 1 - level each: the interval of level 2 level - 1."""
-    values = cells[measure].cast(pl.Float64).fill_null(float("nan")).to_numpy()
-    known = np.isfinite(values)
-    unknown = _share([float("nan")] * 5, alike)
-    logs = measure == "time" and bool((values[known] > 0).all())
-    # Cells without a value are left out, and editors who have none at all with them.
-    values = values[known]
-    system, document, editor = (code[known] for code in names.codes(cells))
-    editor = np.unique(editor, return_inverse=True)[1]
-    whole = all(
-        len(np.unique(code)) == count
-        for code, count in ((system, len(names.systems)), (document, len(names.documents)))
-    )
-    if len(names.documents) < 2 or not whole or values.mean() <= 0:
-        return [unknown] * len(names.documents)
-    deviation, error, degrees = document_shares(values, system, document, editor, logs=logs)
-    if degrees < 1:
-        return [unknown] * len(names.documents)
-    levels = (2 * level - 1, COMPARING_LEVEL)
-    if logs:
-        wide, narrow = (t_quantile((1 + q) / 2, degrees) for q in levels)
-        steps = np.array([0.0, -wide, wide, -narrow, narrow])
-        ends = np.exp(deviation[:, None] + error[:, None] * steps)
-        return [_share(row, alike) for row in ends.tolist()]
-    # Of so many documents none has more than all of the effort, or less than none.
-    most = float(len(names.documents))
-    rows = []
-    for ratio, spread in zip((1 + deviation).tolist(), error.tolist(), strict=True):
-        both = [interval_within(ratio, spread, degrees, q, 0.0, most) for q in levels]
-        rows.append(_share([ratio, *(end for one in both for end in (one.low, one.high))], alike))
-    return rows
-
-
-def _share(ends: list[float], alike: float) -> DocumentShare:
-    ratio, low, high, low83, high83 = ends
-    verdict: Literal["alike", "unlike", "undetermined"] = "undetermined"
-    if 1 / alike <= low and high <= alike:
-        verdict = "alike"
-    elif high < 1 / alike or low > alike:
-        verdict = "unlike"
-    return DocumentShare(ratio, low, high, low83, high83, verdict)
-
-
 def judge_parity(
     models: Mapping[str, EffortModel], names: Names, human: str | None, margin: float | None,
     level: float, *, logs: bool,
 ) -> tuple[Parity, ...]:  # fmt: skip
-    """Non-inferiority: is ``system - (1 + margin) human`` below 0, by a one-sided test.
+    """Test non-inferiority, one-sided: is ``system - (1 + margin) human`` below 0?
 
-    With ``logs`` time is a logarithm, and it is ``system - human - log(1 + margin)``.
+    With ``logs``, time is a logarithm and the test is of ``system - human - log(1 + margin)``.
     """
     if human is None or margin is None:
         return ()
@@ -381,9 +294,9 @@ def _parity(
 def relative_effort(
     cells: pl.DataFrame, measures: Sequence[str], *, decimals: int | None = None
 ) -> tuple[RelativeEffort, ...]:
-    """Tables 2 and 3: systems and documents, relative to the mean.
+    """Effort of systems and documents relative to the mean (korotaev2022, Tables 2 and 3).
 
-    ``decimals`` rounds the cells' distances and percentages first, as the paper's sheets were.
+    ``decimals`` first rounds the cells' distances and percentages, as the paper's sheets did.
     """
     ratios, scores = editor_ratios(cells, measures), _t_scores(cells, measures)
     rows = []
@@ -422,7 +335,7 @@ def _pooled(
 def editor_ratios(
     cells: pl.DataFrame, measures: Sequence[str], *, inverse_time: bool = False
 ) -> dict[str, np.ndarray]:
-    """Each cell over its editor's mean; not a number where the editor did nothing at all."""
+    """Each cell over its editor's mean (section 3.5); NaN if the editor did nothing at all."""
     ratios = {}
     for measure in measures:
         value = pl.col(measure)
@@ -438,7 +351,7 @@ def editor_ratios(
 
 
 def _t_scores(cells: pl.DataFrame, measures: Sequence[str]) -> dict[str, np.ndarray]:
-    """50 + 10 z within each editor (footnote 4); 50 where the editor's cells are all equal."""
+    """T-scores, 50 + 10 z within each editor (footnote 4); 50 if all the cells are equal."""
     scores = {}
     for measure in measures:
         value = pl.col(measure)
@@ -451,7 +364,7 @@ def _t_scores(cells: pl.DataFrame, measures: Sequence[str]) -> dict[str, np.ndar
 def effort_by_editor(
     cells: pl.DataFrame, measures: Sequence[str], weights: Mapping[str, float]
 ) -> tuple[EditorEffort, ...]:
-    """Figure 4: every editor's documents relative to that editor's mean."""
+    """Every editor's documents relative to that editor's mean (Figure 4)."""
     ratios = editor_ratios(cells, measures)
     totals = _aggregate(ratios, weights).tolist()
     return tuple(
@@ -464,7 +377,7 @@ def effort_by_editor(
 
 
 def _aggregate(ratios: Mapping[str, np.ndarray], weights: Mapping[str, float]) -> np.ndarray:
-    """The weighted sum of the measures' ratios; those without a weight weigh 1."""
+    """The weighted sum of the measures' ratios; the default weight is 1."""
     weighted = [weights.get(name, 1.0) * values for name, values in ratios.items()]
     return np.asarray(np.sum(weighted, axis=0))
 
@@ -472,7 +385,7 @@ def _aggregate(ratios: Mapping[str, np.ndarray], weights: Mapping[str, float]) -
 def place_systems(
     cells: pl.DataFrame, measures: Sequence[str], weights: Mapping[str, float]
 ) -> tuple[Placing, ...]:
-    """Table 4: the systems' places within each editor by aggregate effort, and their sums."""
+    """The systems' places within each editor by aggregate effort, and their sums (Table 4)."""
     systems = list(cells["system"].unique(maintain_order=True))
     both = [
         _places(cells, editor_ratios(cells, measures, inverse_time=inverse), weights)
@@ -497,6 +410,6 @@ def _places(
 
 
 def _counts(places: np.ndarray, systems: int) -> tuple[int, ...]:
-    """How many places fall to first, second, ...; a shared place counts as the better one."""
+    """The number of first, second, ... places; a shared place counts as the better one."""
     edges = np.arange(1, systems + 2)
     return tuple(int(np.sum((places >= a) & (places < b))) for a, b in pairwise(edges))

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 import assay
-from assay.effort.model import measure_edits
+from assay.effort.effort import measure_edits
 from assay.effort.relations import complexity_effort
 from assay.effort.results import editor_ratios, place_systems, relative_effort
 from assay.errors import InputError, MissingExtraError
