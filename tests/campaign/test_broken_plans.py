@@ -182,6 +182,21 @@ def test_faults_of_the_plan_hide_none_of_its_files(tmp_path: Path, run_assay: Ru
     assert sorted(path.name for path in tmp_path.iterdir()) == ["assay.toml", "scores.tsv"]
 
 
+def test_a_broken_project_around_it_stops_no_campaign(
+    tmp_path: Path, run_assay: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    write(tmp_path, GOOD, {})
+    assert run_assay("campaign", "new", tmp_path / "assay.toml", "-o", tmp_path / "made").code == 0
+    around = tmp_path / "around"
+    around.mkdir()
+    monkeypatch.chdir(around)
+    Path("assay.toml").write_text('protocol = "esaa"\n')
+    assert run_assay("campaign", "status", tmp_path / "made").code == 0
+    checked = run_assay("campaign", "check", "assay.toml", "--json")
+    assert checked.code == 2
+    assert json.loads(checked.out)["problems"][0]["column"] == "protocol"
+
+
 def test_a_good_plan(tmp_path: Path, run_assay: Run) -> None:
     before = write(tmp_path, GOOD, {})
     found = json.loads(run_assay("campaign", "check", tmp_path, "--json").out)

@@ -96,7 +96,8 @@ class Command(TyperCommand):
             ctx.meta["assay.whole"] = True
             typer.echo(self.get_help(ctx))
             raise typer.Exit
-        if _in_project():
+        # A campaign has its plan in its own folder, whatever project is around it.
+        if ctx.command_path.split()[1:2] != ["campaign"] and _in_project():
             from assay.cli.project import fill
             from assay.project.project import find_project
 
