@@ -33,7 +33,7 @@ from assay.campaign.campaign import Campaign, open_campaign
 from assay.campaign.create import create_campaign
 from assay.campaign.live.results import bring_up_to_date, follow_campaign, next_due
 from assay.campaign.store.clock import Clock
-from assay.campaign.store.units.people import Link
+from assay.campaign.store.units.base import Link
 from assay.collecting.live import CampaignResults
 from assay.project.settings import Raters, Scale, Settings
 from assay.stats.random import as_rng, spawn

@@ -27,7 +27,7 @@ from assay.campaign.campaign import Campaign
 from assay.campaign.exchange.export import tables_of
 from assay.campaign.items import read_items
 from assay.campaign.records import InvalidAnswerError, NotNowError
-from assay.campaign.store.units.people import Link
+from assay.campaign.store.units.base import Link
 from assay.errors import InputError, OptionError
 from assay.project.settings import Checks, Raters, Screen, Settings
 

@@ -25,7 +25,7 @@ from assay.campaign.store.clock import Clock
 from assay.campaign.store.collected import read_collected, read_judged
 from assay.campaign.store.units import answers, importing, messages, people, tasks
 from assay.campaign.store.units import looking as looks
-from assay.campaign.store.units.people import Link
+from assay.campaign.store.units.base import Link
 from assay.collecting.campaigns import CampaignStatus
 from assay.errors import OptionError
 from assay.project.settings import Settings, Stop
@@ -361,7 +361,11 @@ Work = tuple[Callable[..., Any], tuple[Any, ...]]
 
 
 def _of_rater(work: Callable[..., Any]) -> Callable[..., Work]:
-    return lambda link, *arguments: (work, (_rater(link), *arguments))
+    def made(link: Link, *arguments: Any) -> Work:
+        _rater(link)
+        return work, (link, *arguments)
+
+    return made
 
 
 def _state(state: str) -> Callable[..., Work]:

@@ -22,7 +22,7 @@ from assay.campaign.keys import (
     write_keys,
 )
 from assay.campaign.store.opening import only_writer, refuse_remote
-from assay.campaign.store.units.people import Link
+from assay.campaign.store.units.base import Link
 
 OF_SERVER = Link(0, "owner")
 """The link of whoever runs the server: an owner of every campaign."""

@@ -315,6 +315,12 @@ class CampaignError(AssayError):
     status = 409
 
 
+class EndedLinkError(CampaignError):
+    """The link of a request was replaced or has expired."""
+
+    status = 401
+
+
 class NotYoursError(CampaignError):
     """Nothing of this rater's has that name: not theirs and not there look the same."""
 

@@ -19,7 +19,7 @@ from tests.campaign.store.world import (
 
 from assay.campaign.campaign import open_campaign
 from assay.campaign.records import InvalidAnswerError, NotNowError, NotYoursError
-from assay.campaign.store.units.people import Link
+from assay.campaign.store.units.base import Link
 from assay.campaign.store.writer import MOST_LISTED
 from assay.project.settings import Checks, Raters, Settings
 

@@ -30,7 +30,7 @@ from assay.campaign.exchange.export import tables_of
 from assay.campaign.keys import Keys, write_keys
 from assay.campaign.records import UnavailableError
 from assay.campaign.store.schema import METADATA
-from assay.campaign.store.units.people import Link
+from assay.campaign.store.units.base import Link
 from assay.project.settings import Raters, Settings
 
 FIRST = Path(__file__).with_name("v0001.sql")

@@ -12,7 +12,7 @@ import assay
 from assay.campaign.campaign import Campaign, open_campaign
 from assay.campaign.create import create_campaign
 from assay.campaign.store.clock import Clock
-from assay.campaign.store.units.people import Link
+from assay.campaign.store.units.base import Link
 from assay.collecting.campaigns import Created
 from assay.project.settings import Raters, Settings
 from assay.tables.tables import TestSet

@@ -15,7 +15,7 @@ from tests.campaign.served import Served, make, serving
 
 from assay.campaign.keys import Keys, read_keys, write_keys
 from assay.campaign.live.results import bring_up_to_date
-from assay.campaign.store.units.people import Link
+from assay.campaign.store.units.base import Link
 from assay.campaign.web.limits import Limit
 from assay.project.settings import Checks, Pay, Raters
 

@@ -13,9 +13,9 @@ from assay.campaign.records import FORMS, NotYoursError
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
 from assay.campaign.store.tally import HOUR_MS, Tally
-from assay.campaign.store.units.base import Rules
-from assay.campaign.store.units.people import Link, token_hash
-from assay.campaign.store.views import task_reply
+from assay.campaign.store.units.base import Lease, Link, Rules
+from assay.campaign.store.units.people import token_hash
+from assay.campaign.store.views import task_reply, unfinished
 from assay.collecting.campaigns import CampaignStatus, RaterStatus
 from assay.project.settings import Pay
 
@@ -62,7 +62,7 @@ def mine_one(db: Connection, rules: Rules, rater: int, lease_id: str) -> dict[st
     if lease is None or lease.rater != rater:
         raise NotYoursError(NOT_YOURS)
     person = db.execute(select(s.rater).where(s.rater.c.id == rater)).one()
-    reply = task_reply(db, lease, rules, person)
+    reply = task_reply(db, Lease._make(lease), rules, person, unfinished(db, lease_id))
     found: dict[str, list[dict[str, Any]]] = {}
     given = (
         select(s.answer, s.sent.c.screen)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 from sqlalchemy import BindParameter, Connection, bindparam, select
 
@@ -11,59 +12,98 @@ from assay.campaign.items import moved
 from assay.campaign.records import FORMS, FormQuestion, Shown, ShownOutput, ShownSegment, Span
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
-from assay.campaign.store.units.base import MOST_REMEMBERED, Record, Rules, View
+from assay.campaign.store.units.base import WHICH, Lease, Rater, Record, Rules, View
 
-TASK = select(s.task).where(s.task.c.id == bindparam("task"))
+MOST_REMEMBERED = 2000
+"""Leases whose contents are kept in memory."""
+
+TASK = select(s.task).where(s.task.c.id == WHICH)
 COLUMNS = select(s.shown).where(s.shown.c.lease == bindparam("lease")).order_by(s.shown.c.place)
 FIRST: BindParameter[int] = bindparam("first")
 LAST: BindParameter[int] = bindparam("last")
 SEGMENTS = (
-    select(s.segment, s.stored_text.c.body)
+    select(s.segment.c.id, s.segment.c.media, s.stored_text.c.body)
     .outerjoin(s.stored_text, s.stored_text.c.hash == s.segment.c.source)
     .where(s.segment.c.id.between(FIRST, LAST))
     .order_by(s.segment.c.id)
 )
 SLOTS = (
-    select(s.slot, s.stored_text.c.body)
+    select(
+        s.slot.c.segment,
+        s.slot.c.system,
+        s.slot.c.shown_as,
+        s.slot.c.text,
+        s.slot.c.spoiled,
+        s.stored_text.c.body,
+    )
     .join(s.stored_text, s.stored_text.c.hash == s.slot.c.text)
-    .where(s.slot.c.task == bindparam("task"), s.slot.c.system == s.slot.c.shown_as)
+    .where(s.slot.c.task == WHICH)
 )
-"""The displayed outputs of a task that are judged, with their texts."""
-CONTEXT = (
+"""The outputs of a task that are judged, with their texts."""
+OUTPUTS = (
     select(s.output.c.segment, s.output.c.system, s.stored_text.c.body)
     .join(s.stored_text, s.stored_text.c.hash == s.output.c.text)
     .where(s.output.c.segment.between(FIRST, LAST))
 )
+"""The outputs of a stretch as they came in, context among them."""
 MARKS = select(s.mark).where(s.mark.c.segment.between(FIRST, LAST)).order_by(s.mark.c.id)
-DRAFTS = select(s.draft).where(s.draft.c.lease == bindparam("lease"))
+DRAFTS = select(s.draft.c.screen, s.draft.c.body).where(s.draft.c.lease == bindparam("lease"))
 SENT = select(s.sent.c.screen).distinct().where(s.sent.c.lease == bindparam("lease"))
 
 
-def read_view(db: Connection, lease: Record, rules: Rules) -> View:
-    """What this lease shows; it never changes, so it is remembered."""
+class Column(NamedTuple):
+    """An output as a lease shows it: a row of the table ``shown``."""
+
+    lease: str
+    code: str
+    system: int | None
+    screen: int
+    place: int
+    label: str
+
+
+def read_view(db: Connection, lease: Lease, rules: Rules) -> View:
+    """What a lease shows; it never changes, so it is remembered."""
     known = rules.views.get(lease.id)
-    if known is None:
-        known = _build(db, lease, rules)
-        if len(rules.views) >= MOST_REMEMBERED:
-            rules.views.clear()
-        rules.views[lease.id] = known
-    return known
+    if known is not None:
+        return known
+    task = db.execute(TASK, {"which": lease.task}).one()
+    columns = [Column(*row) for row in db.execute(COLUMNS, {"lease": lease.id})]
+    slots: list[Record] = list(db.execute(SLOTS, {"which": lease.task}))
+    return make_view(db, lease, task, columns, slots, rules)
 
 
-def _build(db: Connection, lease: Record, rules: Rules) -> View:
-    task = db.execute(TASK, {"task": lease.task}).one()
-    columns = db.execute(COLUMNS, {"lease": lease.id}).all()
+def make_view(
+    db: Connection, lease: Lease, task: Record, columns: Sequence[Column],
+    slots: Sequence[Record], rules: Rules,
+) -> View:  # fmt: skip
+    """Put together what a lease shows, and remember it."""
     if task.body is not None:
-        return View(_lesson(lease, task, columns), {})
+        view = View(_lesson(lease, task, columns), {})
+    else:
+        view = _view(db, lease, task, columns, slots, rules)
+    if len(rules.views) >= MOST_REMEMBERED:
+        rules.views.clear()
+    rules.views[lease.id] = view
+    return view
+
+
+def _view(
+    db: Connection, lease: Lease, task: Record, columns: Sequence[Column],
+    slots: Sequence[Record], rules: Rules,
+) -> View:  # fmt: skip
     within = {"first": task.first, "last": task.last}
     segments = db.execute(SEGMENTS, within).all()
-    slots = db.execute(SLOTS, {"task": task.id}).all()
-    judged = {(row.segment, row.shown_as): row for row in slots}
+    judged = {(row.segment, row.system): row for row in slots if row.system == row.shown_as}
     rated = {row.segment for row in slots}
-    genuine = {(row.segment, row.system): row.body for row in db.execute(CONTEXT, within)}
+    genuine: dict[tuple[int, int | None], str] = {}
+    marks: dict[tuple[int, int | None], list[Span]] = {}
+    if rules.has_marks or len(rated) < len(segments):
+        genuine = {(row.segment, row.system): row.body for row in db.execute(OUTPUTS, within)}
+    if rules.has_marks:
+        marks = _marks(db, within)
     texts = {key: body for key, body in genuine.items() if key[0] not in rated}
     texts |= {key: row.body for key, row in judged.items()}
-    marks = _marks(db, within) if rules.has_marks else {}
     # A spoiled copy begins with marks too: without them it would stand out.
     for key in (key for key, row in judged.items() if row.spoiled and key in marks):
         marks[key] = moved(marks[key], genuine[key], texts[key])
@@ -92,14 +132,14 @@ def _build(db: Connection, lease: Record, rules: Rules) -> View:
     return View(shown, hashes)
 
 
-def _screens(columns: Any) -> tuple[tuple[str, ...], ...]:
+def _screens(columns: Sequence[Column]) -> tuple[tuple[str, ...], ...]:
     found: dict[int, list[str]] = defaultdict(list)
     for column in columns:
         found[column.screen].append(column.code)
     return tuple(tuple(found[screen]) for screen in sorted(found))
 
 
-def _lesson(lease: Record, task: Any, columns: Any) -> Shown:
+def _lesson(lease: Lease, task: Record, columns: Sequence[Column]) -> Shown:
     """An example of a tutorial or test, or a form, which have no systems."""
     body = task.body
     if task.kind in FORMS:
@@ -113,18 +153,27 @@ def _lesson(lease: Record, task: Any, columns: Any) -> Shown:
     return Shown(lease.id, (segment,), outputs, _screens(columns))
 
 
-def _marks(db: Connection, within: dict[str, int]) -> dict[tuple[int, int], list[Span]]:
-    found: dict[tuple[int, int], list[Span]] = defaultdict(list)
+def _marks(db: Connection, within: dict[str, int]) -> dict[tuple[int, int | None], list[Span]]:
+    found: dict[tuple[int, int | None], list[Span]] = defaultdict(list)
     for row in db.execute(MARKS, within):
         found[row.segment, row.system].append(Span(**row.body))
     return found
 
 
-def task_reply(db: Connection, lease: Record, rules: Rules, rater: Record) -> dict[str, Any]:
-    """The reply to a rater who asked for work and has a lease."""
+def unfinished(db: Connection, lease: str) -> dict[str, Any]:
+    """What a rater has already sent of a task, and what was kept of the rest."""
+    drafts = db.execute(DRAFTS, {"lease": lease})
+    return {
+        "sent": sorted(db.execute(SENT, {"lease": lease}).scalars()),
+        "drafts": {str(row.screen): row.body for row in drafts},
+    }
+
+
+def task_reply(
+    db: Connection, lease: Lease, rules: Rules, rater: Rater | Record, begun: dict[str, Any]
+) -> dict[str, Any]:  # fmt: skip
+    """The reply to a rater who asked for work and has a lease; ``begun`` is what they did of it."""
     shown = read_view(db, lease, rules).shown
-    drafts = db.execute(DRAFTS, {"lease": lease.id}).all()
-    sent = db.execute(SENT, {"lease": lease.id}).scalars()
     source, target = rules.languages
     lesson = lease.reason if lease.reason in ("tutorial", "qualify") else "rate"
     more: dict[str, Any] = {"solution": _solution(db, lease)} if lesson == "tutorial" else {}
@@ -151,13 +200,11 @@ def task_reply(db: Connection, lease: Record, rules: Rules, rater: Record) -> di
             for one in shown.outputs
         ],
         "screens": [list(codes) for codes in shown.screens],
-        "sent": sorted(sent),
-        "drafts": {str(row.screen): row.body for row in drafts},
-        "progress": progress(rater),
-    } | more  # fmt: skip
+        **begun, "progress": progress(rater), **more,
+    }  # fmt: skip
 
 
-def _solution(db: Connection, lease: Record) -> dict[str, Any]:
+def _solution(db: Connection, lease: Lease) -> dict[str, Any]:
     """Of an example in the tutorial: where a good score lies, and why."""
     body = db.execute(select(s.task.c.body).where(s.task.c.id == lease.task)).scalar_one()
     return {name: body[name] for name in ("low", "high", "explanation")}
@@ -170,6 +217,6 @@ def _span(mark: Span) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def progress(rater: Record) -> dict[str, Any]:
+def progress(rater: Rater | Record) -> dict[str, Any]:
     """How far a rater is: tasks done, and minutes of work."""
     return {"done": rater.done, "minutes": rater.active_ms // 60_000}

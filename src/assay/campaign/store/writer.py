@@ -25,7 +25,7 @@ from assay.campaign.records import (
 )
 from assay.campaign.store.clock import Clock
 from assay.campaign.store.opening import POSTGRES_WORKERS, first_line
-from assay.campaign.store.units.base import Rules, Unit
+from assay.campaign.store.units.base import Link, Rules, Unit
 
 log = logging.getLogger("assay.campaign")
 MOST_AT_ONCE = 256
@@ -219,7 +219,7 @@ def note_refusal(unit: Unit, work: Work, arguments: tuple[Any, ...], error: Base
     """
     if not isinstance(error, NotYoursError | InvalidAnswerError):
         return
-    who = f"rater {arguments[0]}" if isinstance(arguments[0], int) else "visitor"
+    who = f"rater {arguments[0].rater_id}" if isinstance(arguments[0], Link) else "visitor"
     minute = unit.now // 60_000
     last, count = unit.rules.refused.get(who, (minute, 0))
     unlisted = max(0, count - MOST_LISTED) if last != minute else 0

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 
 from assay.campaign.campaign import Campaign
 from assay.campaign.hub import Access, Hub
-from assay.campaign.store.units.people import Link
+from assay.campaign.store.units.base import Link
 from assay.campaign.web.limits import Limit
 from assay.campaign.web.security import COOKIE, UNAVAILABLE
 

@@ -8,77 +8,79 @@ from dataclasses import asdict
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Insert, bindparam, delete, func, insert, select, update
+from sqlalchemy import Insert, bindparam, delete, insert, select, update
 
 from assay._version import __version__
 from assay.campaign.protocols.forms import check_form
 from assay.campaign.records import FORMS, Answer, InvalidAnswerError
 from assay.campaign.store import schema as s
-from assay.campaign.store.units.base import WHICH, Record, Unit
+from assay.campaign.store.units.base import WHICH, Lease, Link, Rater, Unit, need_running
 from assay.campaign.store.units.judging import judge
 from assay.campaign.store.units.tasks import choose, may_come
-from assay.campaign.store.views import SENT, read_view
+from assay.campaign.store.views import read_view
 
 TIMES, COUNTS = ("opened", "first", "sent"), ("active_ms", "idle_ms", "away")
+FINISHED = ("done", "extra", "aside")
+"""States of a lease of which everything was sent."""
 DEVICES = ("pointer", "keyboard", "both")
 MOST_MS = 7 * 24 * 3_600_000
 KEY = re.compile("[!-~]{1,100}")
 
 
-OF_LEASE = s.sent.c.lease == bindparam("lease")
-BY_KEY = select(s.sent.c.reply, s.sent.c.screen).where(OF_LEASE, s.sent.c.key == bindparam("key"))
-LAST_REVISION = select(func.max(s.sent.c.revision)).where(
-    OF_LEASE, s.sent.c.screen == bindparam("screen")
+SENT = select(s.sent.c.key, s.sent.c.screen, s.sent.c.revision, s.sent.c.reply).where(
+    s.sent.c.lease == bindparam("lease")
 )
 DROP_DRAFT = delete(s.draft).where(
     s.draft.c.lease == bindparam("of"), s.draft.c.screen == bindparam("on")
 )
-OF_RATER = update(s.rater).where(s.rater.c.id == WHICH)
-ADD_TIME = OF_RATER.values(active_ms=s.rater.c.active_ms + bindparam("more"))
-SET_DONE = OF_RATER.values(done=bindparam("number"))
-ADD_SENT, ADD_ANSWER = insert(s.sent), insert(s.answer)
+CHANGE_RATER = update(s.rater).where(s.rater.c.id == WHICH)
+ADD_DRAFT, ADD_SENT, ADD_ANSWER = insert(s.draft), insert(s.sent), insert(s.answer)
 ADD_SPAN, ADD_KEYS = insert(s.span), insert(s.keylog)
 
 
-def draft(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) -> None:
+def draft(unit: Unit, link: Link, lease_id: str, screen: int, body: object) -> None:
     """Keep what is not sent yet; the last draft of a screen counts."""
-    unit.rater(rater_id)
-    lease = unit.lease(rater_id, lease_id)
+    rater = unit.rater(link)
+    lease = unit.lease(rater, lease_id)
     _need_screen(lease, screen)
     if not isinstance(body, Mapping):
         raise InvalidAnswerError([("", "send an object")])
-    unit.need_running()
+    need_running(rater.campaign)
     unit.db.execute(DROP_DRAFT, {"of": lease_id, "on": screen})
-    unit.db.execute(insert(s.draft), {
+    unit.db.execute(ADD_DRAFT, {
         "lease": lease_id, "screen": screen, "body": dict(body), "at": unit.now,
     })  # fmt: skip
 
 
-def send(unit: Unit, rater_id: int, lease_id: str, screen: int, body: object) -> dict[str, Any]:
+def send(unit: Unit, link: Link, lease_id: str, screen: int, body: object) -> dict[str, Any]:
     """Store the answers to a screen.
 
     The same key gives the same reply and stores nothing. Another key is a revision. What comes
     after its time, or while the campaign is paused, is stored and marked as late.
     """
-    rater = unit.rater(rater_id)
-    lease = unit.lease(rater_id, lease_id)
+    rater = unit.rater(link)
+    lease = unit.lease(rater, lease_id)
     _need_screen(lease, screen)
     key, timing, answers = _parts(body)
-    before = unit.one(BY_KEY, lease=lease_id, key=key)
-    if before is not None:
-        if before.screen != screen:
-            raise InvalidAnswerError([("key", "was used for another screen; draw a new one")])
-        return dict(before.reply)
-    paused = unit.need_running() == "paused"
+    before = unit.all(SENT, lease=lease_id)
+    for row in before:
+        if row.key == key:
+            if row.screen != screen:
+                raise InvalidAnswerError([("key", "was used for another screen; draw a new one")])
+            return dict(row.reply)
+    need_running(rater.campaign)
     view = read_view(unit.db, lease, unit.rules)
     if view.shown.questions:
         checked = check_form(answers, view.shown)
     else:
         checked = unit.rules.protocol.check(answers, view.shown, screen)
-    revision = unit.count(LAST_REVISION, lease=lease_id, screen=screen) + 1
-    late = paused or _is_late(unit, lease, revision)
-    lease = _progress(unit, rater, lease, timing, screen)
-    reply = {"stored": len(checked), "revision": revision, "next": _next(unit, lease, rater.id)}
+    revision = max((row.revision for row in before if row.screen == screen), default=0) + 1
+    # A first answer may come late; corrections of answers in time are in time.
+    out = lease.state != "open" or lease.until < unit.now
+    late = rater.campaign == "paused" or (revision == 1 and out)
+    whole = len({row.screen for row in before} | {screen}) == lease.screens
+    rater, lease = _progress(unit, rater, lease, timing.get("active_ms", 0), whole)
+    reply = {"stored": len(checked), "revision": revision, "next": _next(unit, lease, rater)}
     number = append(unit, ADD_SENT, {
         "lease": lease_id, "screen": screen, "revision": revision, "key": key, "at": unit.now,
         "late": late, "timing": timing, "version": __version__,
@@ -98,7 +100,7 @@ def append(unit: Unit, statement: Insert, values: dict[str, Any]) -> int:
     return int(key[0])
 
 
-def _need_screen(lease: Record, screen: object) -> None:
+def _need_screen(lease: Lease, screen: object) -> None:
     whole = isinstance(screen, int) and not isinstance(screen, bool)
     if not whole or not 0 <= screen < lease.screens:  # type: ignore[operator]
         raise InvalidAnswerError([("screen", f"the task has the screens 0 to {lease.screens - 1}")])
@@ -156,42 +158,34 @@ def _is_time(value: object) -> bool:
     return True
 
 
-def _is_late(unit: Unit, lease: Record, revision: int) -> bool:
-    """Whether a first answer came after its time; corrections of answers in time are in time."""
-    if revision > 1:
-        return False
-    return bool(lease.state != "open" or lease.until < unit.now)
-
-
 def _progress(
-    unit: Unit, rater: Record, lease: Record, timing: dict[str, Any], screen: int
-) -> Record:
-    """The lease after one more screen: done with its last one, also where it came late."""
-    active = timing.get("active_ms", 0)
-    if active:
-        unit.db.execute(ADD_TIME, {"which": rater.id, "more": active})
-    if lease.state in ("done", "extra", "aside"):
-        return lease
-    if lease.screens > 1:
-        have = {row.screen for row in unit.all(SENT, lease=lease.id)} | {screen}
-        if len(have) < lease.screens:
-            return lease
-    number = None if lease.reason in FORMS else rater.done + 1
-    copy = lease.copy if lease.state == "open" else unit.free_copy(lease.task)
-    state = "done" if copy is not None else "extra"
-    if number is not None:
-        unit.db.execute(SET_DONE, {"which": rater.id, "number": number})
-    return unit.set_lease(
-        lease, f"rater {rater.id}", state=state, closed=unit.now, number=number,
-        copy=lease.copy if copy is None else copy,
-    )  # fmt: skip
+    unit: Unit, rater: Rater, lease: Lease, active: int, whole: bool
+) -> tuple[Rater, Lease]:
+    """Rater and lease after one more screen; with its last one, even a late one, a task is done."""
+    before, number = rater, None
+    rater = rater._replace(active_ms=rater.active_ms + active)
+    finishes = whole and lease.state not in FINISHED
+    if finishes and lease.reason not in FORMS:
+        number = rater.done + 1
+        rater = rater._replace(done=number)
+    if rater != before:
+        unit.db.execute(
+            CHANGE_RATER, {"which": rater.id, "active_ms": rater.active_ms, "done": rater.done}
+        )
+    if finishes:
+        copy = lease.copy if lease.state == "open" else unit.free_copy(lease.task)
+        lease = unit.set_lease(
+            lease, f"rater {rater.id}", state="extra" if copy is None else "done",
+            closed=unit.now, number=number, copy=lease.copy if copy is None else copy,
+        )  # fmt: skip
+    return rater, lease
 
 
-def _next(unit: Unit, lease: Record, rater_id: int) -> str:
-    if lease.state not in ("done", "extra", "aside"):
+def _next(unit: Unit, lease: Lease, rater: Rater) -> str:
+    """What follows: another screen, another task, or nothing."""
+    if lease.state not in FINISHED:
         return "screen"
-    rater = unit.rater(rater_id)
-    return "task" if choose(unit, rater) is not None or may_come(unit, rater) else "done"
+    return "task" if may_come(unit, rater) or choose(unit, rater) is not None else "done"
 
 
 def keep_answers(

@@ -3,17 +3,59 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
-from sqlalchemy import BindParameter, Connection, Row, bindparam, func, insert, select, update
+from sqlalchemy import BindParameter, Connection, Row, bindparam, insert, select, true, update
 
 from assay.campaign.protocols.base import Protocol
-from assay.campaign.records import NotNowError, NotYoursError, Shown
+from assay.campaign.records import EndedLinkError, NotNowError, NotYoursError, Shown
 from assay.campaign.store import schema as s
 from assay.project.settings import Settings
 
 Record = Row[Any]
-MOST_REMEMBERED = 2000
+Role = Literal["owner", "viewer", "rater", "join"]
+HELD = ("open", "done")
+"""States in which a lease keeps a copy of its task from others."""
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What a token gives access to."""
+
+    id: int
+    role: Role
+    rater: str | None = None
+    language: str | None = None
+    rater_id: int | None = None
+
+
+class Rater(NamedTuple):
+    """The rater behind a link, and the state of the campaign."""
+
+    id: int
+    state: str
+    quota: int | None
+    completion: str
+    done: int
+    active_ms: int
+    campaign: str
+
+
+class Lease(NamedTuple):
+    """A row of the table of leases."""
+
+    id: str
+    task: int
+    rater: int
+    copy: int
+    state: str
+    opened: int
+    until: int
+    closed: int | None
+    number: int | None
+    screens: int
+    reason: str
+    probability: float | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,26 +84,29 @@ class Rules:
     minutes: tuple[int, float] = (0, 0.0)
     """When the time of a lease was last computed, and the minutes per output."""
     refused: dict[str, tuple[int, int]] = field(default_factory=dict)
-    """Who sent what was refused: the minute since 1970 of the last, and how many in it."""
+    """Of every sender: the minute since 1970 of their last refusal, and the refusals in it."""
 
 
 WHICH: BindParameter[Any] = bindparam("which")
 CAMPAIGN_STATE = select(s.campaign.c.state)
-RATER = select(s.rater).where(s.rater.c.id == WHICH).with_for_update()
-LEASE = select(s.lease).where(s.lease.c.id == WHICH).with_for_update()
-WANTED = select(s.task.c.wanted).where(s.task.c.id == WHICH)
-LOCK_TASK = select(s.task.c.id).where(s.task.c.id == WHICH).with_for_update()
-HELD_COPIES = select(s.lease.c.copy).where(s.lease.c.task == WHICH, s.HELD)
-RECOUNT = (
-    update(s.task)
-    .where(s.task.c.id == WHICH)
-    .values(
-        free=s.task.c.wanted
-        - select(func.count())
-        .select_from(s.lease)
-        .where(s.lease.c.task == WHICH, s.HELD)
-        .scalar_subquery()
+RATER = (
+    select(
+        s.rater.c.id, s.rater.c.state, s.rater.c.quota, s.rater.c.completion, s.rater.c.done,
+        s.rater.c.active_ms, s.campaign.c.state.label("campaign"), s.link.c.revoked,
+        s.link.c.expires,
     )
+    .select_from(s.link)
+    .join(s.rater, s.rater.c.id == s.link.c.rater)
+    .join(s.campaign, true())
+    .where(s.link.c.id == WHICH)
+    .with_for_update(of=s.rater)
+)  # fmt: skip
+LEASE = select(s.lease).where(s.lease.c.id == WHICH).with_for_update()
+CHANGE_LEASE = update(s.lease).where(s.lease.c.id == WHICH)
+WANTED = select(s.task.c.wanted).where(s.task.c.id == WHICH)
+HELD_COPIES = select(s.lease.c.copy).where(s.lease.c.task == WHICH, s.HELD)
+CHANGE_FREE = (
+    update(s.task).where(s.task.c.id == WHICH).values(free=s.task.c.free + bindparam("more"))
 )
 ADD_EVENT = insert(s.event)
 
@@ -97,52 +142,59 @@ class Unit:
         """The state of the campaign."""
         return str(self.db.execute(CAMPAIGN_STATE).scalar_one())
 
-    def need_running(self) -> str:
-        """The state of the campaign, in which something may be sent."""
-        state = self.state
-        if state == "closed":
-            raise NotNowError("the campaign is closed and takes no more answers; keep your text")
-        if state == "draft":
-            raise NotNowError("the campaign has not begun yet; try again later")
-        return state
+    def rater(self, link: Link) -> Rater:
+        """Lock the rater of a link until the transaction ends.
 
-    def rater(self, number: int) -> Record:
-        """A rater, theirs alone until the transaction ends; refused if they were left out."""
-        found = self.one(RATER, which=number)
-        if found is None:
-            raise NotYoursError("nobody has this link any more; ask the organisers for another")
-        if found.state != "active":
+        Whether the link still holds is asked here, so that a server may remember its token.
+        """
+        row = self.one(RATER, which=link.id)
+        if row is None:
+            raise NotYoursError("this link has no rater; ask the organisers for another")
+        if row.revoked is not None or (row.expires is not None and row.expires <= self.now):
+            raise EndedLinkError("this link has ended; ask the organisers for another")
+        self.need_active(row.state)
+        return Rater(*row[: len(Rater._fields)])
+
+    def need_active(self, state: str) -> None:
+        """Refuse a rater who was left out."""
+        if state != "active":
             raise NotNowError(
                 "your work in this campaign has ended; what you sent is kept. Write to the"
                 " organisers if this comes as a surprise",
                 self.rules.settings.crowd.screened_out,
             )
-        return found
 
-    def lease(self, rater: int, lease: str) -> Record:
-        """A lease of this rater."""
-        found = self.one(LEASE, which=lease)
-        if found is None or found.rater != rater:
-            raise NotYoursError("you have no such task; reload the page")
-        return found
-
-    def set_lease(self, lease: Record, actor: str, **changes: Any) -> Record:
-        """Change a lease, write that down, and count the free copies of its task again."""
-        self.db.execute(update(s.lease).where(s.lease.c.id == lease.id).values(**changes))
-        return self.log_lease(lease.id, actor)
-
-    def log_lease(self, lease: str, actor: str, **more: object) -> Record:
-        """Write down how a lease stands, so that it can be made again from events alone."""
+    def lease(self, rater: Rater, lease: str) -> Lease:
+        """Lock a lease of this rater."""
         row = self.one(LEASE, which=lease)
-        assert row is not None
-        self.note(actor, "lease", lease, **row._asdict(), **more)
-        # Only a statement that begins when the task is ours sees what others did to it before.
-        self.db.execute(LOCK_TASK, {"which": row.task})
-        self.db.execute(RECOUNT, {"which": row.task})
-        return row
+        if row is None or row.rater != rater.id:
+            raise NotYoursError("you have no such task; reload the page")
+        return Lease._make(row)
+
+    def set_lease(self, lease: Lease, actor: str, **changes: Any) -> Lease:
+        """Change a locked lease, log it, and count the free copies of its task."""
+        self.db.execute(CHANGE_LEASE, {"which": lease.id, **changes})
+        changed = lease._replace(**changes)
+        self.log_lease(changed, actor)
+        more = (lease.state in HELD) - (changed.state in HELD)
+        if more:
+            self.db.execute(CHANGE_FREE, {"which": lease.task, "more": more})
+        return changed
+
+    def log_lease(self, lease: Lease, actor: str, **more: object) -> None:
+        """Append the whole lease to the events, from which it can be made again."""
+        self.note(actor, "lease", lease.id, **lease._asdict(), **more)
 
     def free_copy(self, task: int) -> int | None:
-        """The first copy of a task that nobody holds."""
+        """The first copy of a task that no lease holds."""
         held = {row.copy for row in self.all(HELD_COPIES, which=task)}
         copies = range(self.count(WANTED, which=task))
         return next((copy for copy in copies if copy not in held), None)
+
+
+def need_running(state: str) -> None:
+    """Refuse what is sent before a campaign is opened or after it is closed."""
+    if state == "closed":
+        raise NotNowError("the campaign is closed and takes no more answers; keep your text")
+    if state == "draft":
+        raise NotNowError("the campaign has not begun yet; try again later")

@@ -24,19 +24,19 @@ SETS, NAMES = select(s.live.c.sets), select(s.system.c.id, s.system.c.name)
 
 
 def held_systems(
-    unit: Unit, task: Record, rng: np.random.Generator
+    unit: Unit, task: Record, slots: Sequence[Record], rng: np.random.Generator
 ) -> tuple[list[int], list[int] | None]:
     """The systems to show, and what the task holds if that is not all, by number."""
-    leaders = {row.system: row.shown_as for row in unit.all(SLOTS, which=task.id)}
     chosen = task.chosen
     stop, screen = unit.rules.settings.stop, unit.rules.settings.screen
     choosing = stop.rest == "decided" or screen.sets != "planned"
     if choosing and chosen is None and unit.one(BEGUN, which=task.id) is None:
+        leaders = {row.system: row.shown_as for row in slots}
         chosen = _choose(unit, task, leaders, rng)
         if chosen is not None:
             unit.db.execute(CHOOSE, {"which": task.id, "held": chosen})
-    own = leaders if chosen is None else {name: leaders[name] for name in chosen}
-    return sorted(set(own.values())), chosen
+    shown = {row.shown_as for row in slots if chosen is None or row.system in chosen}
+    return sorted(shown), chosen
 
 
 def _choose(
@@ -91,6 +91,6 @@ def drop_resting(unit: Unit) -> None:
     )  # fmt: skip
     dropped = [row.id for row in unit.all(select(s.task.c.id).where(*idle))]
     for task in dropped:
-        none = update(s.task).where(s.task.c.id == task).values(wanted=0, free=0)
-        unit.db.execute(none)
+        free = s.task.c.free - s.task.c.wanted  # below 0 if another transaction just gave it out
+        unit.db.execute(update(s.task).where(s.task.c.id == task).values(wanted=0, free=free))
         unit.note("server", "not-wanted", task, reason="its systems rest")

@@ -7,29 +7,28 @@ from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-from sqlalchemy import bindparam, select
+from sqlalchemy import bindparam, func, select, update
 
 from assay.campaign.assignment.leases import label
 from assay.campaign.records import IMPORTED, ImportedTask, NotNowError
 from assay.campaign.store import schema as s
-from assay.campaign.store.units.answers import (
-    ADD_SENT,
-    ADD_TIME,
-    LAST_REVISION,
-    SET_DONE,
-    append,
-    keep_answers,
-)  # fmt: skip
-from assay.campaign.store.units.base import LEASE, Record, Unit
+from assay.campaign.store.units.answers import ADD_SENT, append, keep_answers
+from assay.campaign.store.units.base import WHICH, Lease, Unit
 from assay.campaign.store.units.holding import SLOTS
 from assay.campaign.store.units.people import add_rater
-from assay.campaign.store.units.tasks import ADD_LEASE, ADD_SHOWN
+from assay.campaign.store.units.tasks import add_lease
+from assay.campaign.store.views import Column
 from assay.errors import OptionError
 
 OF_TASK = select(s.lease).where(
     s.lease.c.rater == bindparam("rater"), s.lease.c.task == bindparam("task")
 )
 COLUMNS = select(s.shown).where(s.shown.c.lease == bindparam("lease"))
+LAST_REVISION = select(func.max(s.sent.c.revision)).where(
+    s.sent.c.lease == bindparam("lease"), s.sent.c.screen == bindparam("screen")
+)
+OF_RATER = update(s.rater).where(s.rater.c.id == WHICH)
+ADD_TIME = OF_RATER.values(active_ms=s.rater.c.active_ms + bindparam("more"))
 
 
 def bring_in(
@@ -60,10 +59,9 @@ def bring_in(
 
 def _bring_part(unit: Unit, rater: int, part: ImportedTask, tool: str) -> bool:
     """Store one part; whether its task is whole now and was not before."""
-    lease = unit.one(OF_TASK, rater=rater, task=part.task)
-    if lease is None:
-        lease = _open(unit, rater, part)
-    elif lease.reason != IMPORTED:
+    row = unit.one(OF_TASK, rater=rater, task=part.task)
+    lease = _open(unit, rater, part) if row is None else Lease._make(row)
+    if lease.reason != IMPORTED:
         raise NotNowError(
             f"{part.rater} has begun task {part.task} in the browser; finish it there, or leave"
             " their answers to it out of the file"
@@ -86,37 +84,31 @@ def _bring_part(unit: Unit, rater: int, part: ImportedTask, tool: str) -> bool:
     return _settle(unit, lease, rater, part)
 
 
-def _open(unit: Unit, rater: int, part: ImportedTask) -> Record:
+def _open(unit: Unit, rater: int, part: ImportedTask) -> Lease:
     """A lease over a task that was never handed out: a screen for every column."""
-    lease = secrets.token_hex(16)
     systems = sorted({row.shown_as for row in unit.all(SLOTS, which=part.task)})
-    columns = [
-        {
-            "lease": lease, "code": secrets.token_hex(6), "system": system, "screen": place,
-            "place": place, "label": label(place),
-        }
-        for place, system in enumerate(systems)
-    ]  # fmt: skip
     task = unit.one(select(s.task).where(s.task.c.id == part.task))
     assert task is not None
     spent = round(1000 * sum(column.seconds for column in part.columns.values()))
-    unit.db.execute(ADD_LEASE, {
-        "id": lease, "task": part.task, "rater": rater, "copy": task.wanted, "state": "expired",
-        "opened": unit.now - spent, "until": unit.now, "closed": unit.now, "number": None,
-        "screens": len(columns), "reason": IMPORTED, "probability": task.block_probability,
-    })  # fmt: skip
-    unit.db.execute(ADD_SHOWN, columns)
-    return unit.log_lease(lease, IMPORTED, shown=columns)
+    lease = Lease(
+        secrets.token_hex(16), part.task, rater, task.wanted, "expired", unit.now - spent,
+        unit.now, unit.now, None, len(systems), IMPORTED, task.block_probability,
+    )  # fmt: skip
+    columns = [
+        Column(lease.id, secrets.token_hex(6), system, place, place, label(place))
+        for place, system in enumerate(systems)
+    ]
+    add_lease(unit, lease, columns, IMPORTED, {})
+    return lease
 
 
-def _settle(unit: Unit, lease: Record, rater: int, part: ImportedTask) -> bool:
+def _settle(unit: Unit, lease: Lease, rater: int, part: ImportedTask) -> bool:
     """A task that is whole is done, or overlap where no rater was wanted any more."""
-    lease = unit.one(LEASE, which=lease.id) or lease
     if not part.whole or lease.state in ("done", "extra"):
         return False
     copy = unit.free_copy(part.task)
     done = unit.count(select(s.rater.c.done).where(s.rater.c.id == rater)) + 1
-    unit.db.execute(SET_DONE, {"which": rater, "number": done})
+    unit.db.execute(OF_RATER, {"which": rater, "done": done})
     unit.set_lease(
         lease, IMPORTED, state="extra" if copy is None else "done", number=done,
         copy=lease.copy if copy is None else copy,

@@ -8,7 +8,7 @@ from sqlalchemy import delete, func, insert, select
 
 from assay.campaign.store import schema as s
 from assay.campaign.store.reader import newest
-from assay.campaign.store.units.base import Record, Unit
+from assay.campaign.store.units.base import Lease, Record, Unit
 from assay.campaign.store.units.people import exclude_rater
 
 PASSING = 0.7
@@ -16,7 +16,7 @@ PASSING = 0.7
 SERVER = "server"
 
 
-def judge(unit: Unit, lease: Record) -> None:
+def judge(unit: Unit, lease: Lease) -> None:
     """Judge a finished task, if it is a check or the last of a test.
 
     Where there are checks, every task is looked at as one: a rater who takes the time of replies
@@ -33,7 +33,7 @@ def judge(unit: Unit, lease: Record) -> None:
         _judge_check(unit, lease, task)
 
 
-def _judge_check(unit: Unit, lease: Record, task: Record) -> None:
+def _judge_check(unit: Unit, lease: Lease, task: Record) -> None:
     """A spoiled copy is found out where it gets less than the output itself."""
     parent = task.id if task.parent is None else task.parent
     genuine = unit.one(
@@ -88,7 +88,7 @@ def _stop_careless(unit: Unit, rater: int) -> None:
         exclude_rater(unit, rater, f"failed {failed} checks", SERVER)
 
 
-def _judge_test(unit: Unit, lease: Record) -> None:
+def _judge_test(unit: Unit, lease: Lease) -> None:
     """A rater who fails the test gets nothing else."""
     left = (
         select(s.task.c.id)

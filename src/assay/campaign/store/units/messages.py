@@ -10,7 +10,7 @@ from assay.campaign.records import InvalidAnswerError, NotYoursError
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
 from assay.campaign.store.tally import Tally
-from assay.campaign.store.units.base import Unit
+from assay.campaign.store.units.base import Link, Unit
 from assay.campaign.store.units.people import named
 
 SENT, READ = "message", "message-read"
@@ -24,8 +24,9 @@ def send_message(unit: Unit, name: str, text: str, actor: str) -> None:
     unit.note(actor, SENT, named(unit, name).id, text=text.strip())
 
 
-def read_message(unit: Unit, rater_id: int, number: int) -> None:
+def read_message(unit: Unit, link: Link, number: int) -> None:
     """A rater has read what was said, and everything before it."""
+    rater_id = link.rater_id
     own = (s.event.c.kind == SENT) & (s.event.c.subject == str(rater_id))
     if unit.one(select(s.event.c.id).where(s.event.c.id == number, own)) is None:
         raise NotYoursError("you have no such message; reload the page")

@@ -5,20 +5,18 @@ from __future__ import annotations
 import re
 import secrets
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from hashlib import sha256
 from itertools import count, islice
-from typing import Any, Literal
+from typing import Any
 
 from sqlalchemy import bindparam, func, insert, select, update
 
 from assay.campaign.records import InvalidAnswerError, NotNowError
 from assay.campaign.store import schema as s
-from assay.campaign.store.units.base import Record, Unit
+from assay.campaign.store.units.base import Lease, Link, Record, Role, Unit
 from assay.campaign.store.units.tasks import choose
 from assay.errors import OptionError
 
-Role = Literal["owner", "viewer", "rater", "join"]
 TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
 OUTSIDE = re.compile("[!-~]{1,200}")
 STATES: dict[str, tuple[str, ...]] = {
@@ -35,17 +33,6 @@ NOT_BEGUN = select(func.count()).where(
     ~select(s.lease.c.id).where(s.lease.c.rater == s.rater.c.id).exists(),
 )
 """Those who joined lately and have had no task."""
-
-
-@dataclass(frozen=True, slots=True)
-class Link:
-    """What a token gives access to."""
-
-    id: int
-    role: Role
-    rater: str | None = None
-    language: str | None = None
-    rater_id: int | None = None
 
 
 def token_hash(token: str) -> str:
@@ -117,7 +104,7 @@ def join(unit: Unit, parameters: Mapping[str, str], consent: bool) -> str:
         wanted = select(s.rater).where(s.rater.c.outside == outside).with_for_update()
         known = unit.one(wanted)
     if known is not None:
-        unit.rater(known.id)
+        unit.need_active(known.state)
         return new_link(unit, "rater", known.id)
     free = unit.count(FREE_COPIES)
     if not free:
@@ -142,13 +129,14 @@ def _outside(value: object, name: str) -> str | None:
     return value
 
 
-def finish(unit: Unit, rater_id: int) -> dict[str, str]:
+def finish(unit: Unit, link: Link) -> dict[str, str]:
     """The completion code, or where to go back to, once nothing is left to do."""
-    rater = unit.rater(rater_id)
-    own = select(s.lease.c.id).where(s.lease.c.rater == rater_id, s.lease.c.state == "open")
-    if unit.state != "closed" and (unit.one(own) is not None or choose(unit, rater) is not None):
+    rater = unit.rater(link)
+    own = select(s.lease.c.id).where(s.lease.c.rater == rater.id, s.lease.c.state == "open")
+    left = unit.one(own) is not None or choose(unit, rater) is not None
+    if rater.campaign != "closed" and left:
         raise NotNowError("there are tasks left for you; the code comes after the last one")
-    unit.note(f"rater {rater_id}", "finished", rater_id)
+    unit.note(f"rater {rater.id}", "finished", rater.id)
     address = unit.rules.settings.crowd.done
     return {"address": address} if address else {"code": rater.completion}
 
@@ -229,9 +217,10 @@ def exclude_rater(unit: Unit, number: int, reason: str, actor: str) -> None:
         rater=rater.id, actor=actor, at=unit.now, reason=reason
     ))  # fmt: skip
     unit.note(actor, "excluded", rater.id, reason=reason)
-    for lease in unit.all(select(s.lease).where(s.lease.c.rater == rater.id, s.HELD)):
-        state = "aside" if lease.state == "done" else "returned"
-        unit.set_lease(lease, actor, state=state)
+    held = select(s.lease).where(s.lease.c.rater == rater.id, s.HELD).with_for_update()
+    for row in unit.all(held):
+        state = "aside" if row.state == "done" else "returned"
+        unit.set_lease(Lease._make(row), actor, state=state)
 
 
 def restore(unit: Unit, name: str, actor: str) -> None:
@@ -248,7 +237,8 @@ def restore(unit: Unit, name: str, actor: str) -> None:
     unit.note(actor, "restored", rater.id)
     states = ("aside", "returned")
     mine = select(s.lease).where(s.lease.c.rater == rater.id, s.lease.c.state.in_(states))
-    for lease in unit.all(mine):
+    for row in unit.all(mine.with_for_update()):
+        lease = Lease._make(row)
         if lease.state == "returned":
             unit.set_lease(lease, actor, state="expired")
             continue
@@ -262,8 +252,8 @@ def _set_rater(unit: Unit, rater: Record, actor: str, state: str) -> None:
     unit.note(actor, "rater", rater.id, state=state)
 
 
-def set_language(unit: Unit, rater_id: int, tag: str) -> None:
+def set_language(unit: Unit, link: Link, tag: str) -> None:
     """The language of the page that a rater chose."""
     if not isinstance(tag, str) or not TAG.fullmatch(tag):
         raise InvalidAnswerError([("language", "send a tag such as de or zh-Hant")])
-    unit.db.execute(update(s.rater).where(s.rater.c.id == rater_id).values(language=tag))
+    unit.db.execute(update(s.rater).where(s.rater.c.id == link.rater_id).values(language=tag))

@@ -27,9 +27,20 @@ from assay.campaign.assignment.order import share_of
 from assay.campaign.records import InvalidAnswerError, NotNowError
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
-from assay.campaign.store.units.base import LEASE, WHICH, Record, Unit
+from assay.campaign.store.units.base import (
+    CHANGE_FREE,
+    CHANGE_LEASE,
+    HELD,
+    WHICH,
+    Lease,
+    Link,
+    Rater,
+    Record,
+    Unit,
+    need_running,
+)
 from assay.campaign.store.units.holding import held_systems
-from assay.campaign.store.views import progress, task_reply
+from assay.campaign.store.views import SLOTS, Column, make_view, progress, task_reply, unfinished
 
 MOST_SAID = 5000
 """Characters of a reason, or of what is wrong."""
@@ -80,10 +91,10 @@ def _again(gap: Any) -> Select[Any]:
     return _first(and_(s.task.c.kind.in_(bindparam("kinds", expanding=True)), shown.exists()))
 
 
-def _later(condition: ColumnElement[bool]) -> Select[Any]:
-    """A task that somebody else holds, or that another transaction is about to give out."""
-    held = select(s.lease.c.id).where(s.OPEN, s.lease.c.task == s.task.c.id).exists()
-    return select(s.task.c.id).where(~_seen_before(), or_(s.FREE, held), condition).limit(1)
+def _later(condition: ColumnElement[bool]) -> tuple[Select[Any], Select[Any]]:
+    """A task with a free copy, and one that another rater holds and may give back."""
+    wanted = select(s.task.c.id).where(~_seen_before(), condition).limit(1)
+    return wanted.where(s.FREE), wanted.join(s.lease, s.lease.c.task == s.task.c.id).where(s.OPEN)
 
 
 AGAIN = ("check", "repeat")
@@ -115,75 +126,76 @@ OVERDUE = (
 )
 OUTPUTS = select(s.task.c.outputs).where(s.task.c.id == WHICH)
 TAKEN = select(s.lease.c.state, s.lease.c.copy).where(s.lease.c.task == WHICH)
-HOLD = update(s.lease).where(s.lease.c.id == WHICH).values(until=bindparam("later"))
 ADD_LEASE, ADD_SHOWN = insert(s.lease), insert(s.shown)
-MAY_COME, MAY_COME_TEXT = _later(OF_KIND), _later(and_(OF_KIND, ~_seen_text()))
+LATER, LATER_TEXT = _later(OF_KIND), _later(and_(OF_KIND, ~_seen_text()))
+NOTHING: dict[str, Any] = {"sent": [], "drafts": {}}
+"""Done so far of a task that a rater has just got."""
 
 
-def next_task(unit: Unit, rater_id: int) -> dict[str, Any]:
+def next_task(unit: Unit, link: Link) -> dict[str, Any]:
     """What a rater does next: their open task, else the first one of the order for them."""
-    rater = unit.rater(rater_id)
+    rater = unit.rater(link)
     if (waiting := _not_running(unit, rater)) is not None:
         return waiting
-    lease = _own(unit, rater_id)
+    lease, begun = _own(unit, rater), NOTHING
     if lease is None:
         expire(unit)
         task = choose(unit, rater)
         if task is None:
             return _nothing(unit, rater)
         lease = _open(unit, rater, task)
-    return task_reply(unit.db, lease, unit.rules, rater)
+    else:
+        begun = unfinished(unit.db, lease.id)
+    return task_reply(unit.db, lease, unit.rules, rater, begun)
 
 
-def _not_running(unit: Unit, rater: Record) -> dict[str, Any] | None:
-    state = unit.state
-    if state == "closed":
+def _not_running(unit: Unit, rater: Rater) -> dict[str, Any] | None:
+    if rater.campaign == "closed":
         return _reply(unit, rater, "done", "The campaign is closed. Thank you for your work.")
-    if state == "paused":
+    if rater.campaign == "paused":
         return _reply(unit, rater, "paused", "The organisers have paused the campaign.")
-    if state == "draft":
+    if rater.campaign == "draft":
         return _reply(unit, rater, "paused", "The campaign has not begun yet.")
     return None
 
 
-def _reply(unit: Unit, rater: Record, state: str, message: str) -> dict[str, Any]:
+def _reply(unit: Unit, rater: Rater, state: str, message: str) -> dict[str, Any]:
     return {
         "state": state, "campaign": unit.rules.name, "message": message,
         "progress": progress(rater),
     }  # fmt: skip
 
 
-def _own(unit: Unit, rater: int) -> Record | None:
-    """The lease a rater already has, for as long as nobody else took its copy."""
-    found = unit.one(MINE, rater=rater)
-    if found is None:
+def _own(unit: Unit, rater: Rater) -> Lease | None:
+    """The lease a rater already has, unless its copy went to another rater."""
+    row = unit.one(MINE, rater=rater.id)
+    if row is None:
         return None
-    if found.state == "open":
-        _hold(unit, found)
-        return unit.one(LEASE, which=found.id)
-    copy = unit.free_copy(found.task)
+    lease = Lease._make(row)
+    if lease.state == "open":
+        return _hold(unit, lease)
+    copy = unit.free_copy(lease.task)
     if copy is None:
         return None
-    _hold(unit, found)
-    return unit.set_lease(found, "server", state="open", copy=copy)
+    return unit.set_lease(_hold(unit, lease), "server", state="open", copy=copy)
 
 
-def _hold(unit: Unit, lease: Record) -> int:
-    """Keep a task for as long again; until when."""
-    later = unit.now + _minutes(unit, unit.count(OUTPUTS, which=lease.task))
-    unit.db.execute(HOLD, {"which": lease.id, "later": later})
-    return later
+def _hold(unit: Unit, lease: Lease) -> Lease:
+    """Keep a task for as long again."""
+    until = unit.now + _minutes(unit, unit.count(OUTPUTS, which=lease.task))
+    unit.db.execute(CHANGE_LEASE, {"which": lease.id, "until": until})
+    return lease._replace(until=until)
 
 
 def expire(unit: Unit) -> int:
     """Take back what was held for too long; the task goes out again, whole."""
     rows = unit.all(OVERDUE, now=unit.now)
     for row in rows:
-        unit.set_lease(row, "server", state="expired")
+        unit.set_lease(Lease._make(row), "server", state="expired")
     return len(rows)
 
 
-def choose(unit: Unit, rater: Record) -> Record | None:
+def choose(unit: Unit, rater: Rater) -> Record | None:
     """The task that a rater gets."""
     kinds, who = unit.rules.kinds, {"rater": rater.id}
     if _has_enough(unit, rater):
@@ -207,14 +219,14 @@ def choose(unit: Unit, rater: Record) -> Record | None:
     return found
 
 
-def _has_enough(unit: Unit, rater: Record) -> bool:
+def _has_enough(unit: Unit, rater: Rater) -> bool:
     """Whether a rater has done as many tasks, or worked as long, as one may."""
     minutes = unit.rules.settings.raters.minutes
     by_time = minutes is not None and rater.active_ms >= minutes * MINUTE
     return by_time or (rater.quota is not None and rater.done >= rater.quota)
 
 
-def _check_due(unit: Unit, rater: Record) -> bool:
+def _check_due(unit: Unit, rater: Rater) -> bool:
     """Whether a rater has met fewer checks than their share; how soon the first comes is drawn."""
     share = share_of("checks.share", unit.rules.settings.checks.share, 0.0)
     ahead = np.random.default_rng(int(rater.completion, 16)).uniform(0.5, 1.0)
@@ -232,46 +244,52 @@ def _reason(unit: Unit, task: Record, states: set[str]) -> str:
     return "order" if unit.rules.settings.screen.sets == "planned" else "adaptive"
 
 
-def _open(unit: Unit, rater: Record, task: Record) -> Record:
+def _open(unit: Unit, rater: Rater, task: Record) -> Lease:
     """Give a copy of a task to a rater, with an order and codes of its own."""
-    taken = unit.all(TAKEN, which=task.id)
-    held = {row.copy for row in taken if row.state in ("open", "done")}
+    taken, slots = unit.all(TAKEN, which=task.id), []
+    held = {row.copy for row in taken if row.state in HELD}
     copy = next(number for number in range(task.wanted) if number not in held)
-    lease = secrets.token_hex(16)
-    reason = _reason(unit, task, {row.state for row in taken})
     parts: Sequence[Sequence[int | None]] = [[None]]
     chosen = None
     if task.body is None:
-        rng = unforeseen()
-        systems, chosen = held_systems(unit, task, rng)
+        rng, slots = unforeseen(), unit.all(SLOTS, which=task.id)
+        systems, chosen = held_systems(unit, task, slots, rng)
         parts = screens(
             systems, unit.rules.settings.screen.outputs, rng,
             together=unit.rules.protocol.kind == "judgments",
         )  # fmt: skip
-    unit.db.execute(ADD_LEASE, {
-        "id": lease, "task": task.id, "rater": rater.id, "copy": copy, "state": "open",
-        "opened": unit.now, "until": unit.now + _minutes(unit, task.outputs),
-        "screens": len(parts), "reason": reason, "probability": task.block_probability,
-    })  # fmt: skip
+    lease = Lease(
+        secrets.token_hex(16), task.id, rater.id, copy, "open", unit.now,
+        unit.now + _minutes(unit, task.outputs), None, None, len(parts),
+        _reason(unit, task, {row.state for row in taken}), task.block_probability,
+    )  # fmt: skip
     columns = [
-        {"lease": lease, "code": code, "system": system, "screen": screen}
-        for screen, part in enumerate(parts)
-        for code, system in zip(_codes(len(part)), part, strict=True)
+        Column(lease.id, secrets.token_hex(6), system, screen, place, label(place))
+        for place, (screen, system) in enumerate(
+            (screen, system) for screen, part in enumerate(parts) for system in part
+        )
     ]
-    for place, column in enumerate(columns):
-        column |= {"place": place, "label": label(place)}
-    unit.db.execute(ADD_SHOWN, columns)
-    more = {} if chosen is None else {"chosen": chosen}
-    return unit.log_lease(lease, f"rater {rater.id}", shown=columns, **more)
+    add_lease(
+        unit, lease, columns, f"rater {rater.id}", {} if chosen is None else {"chosen": chosen}
+    )
+    unit.db.execute(CHANGE_FREE, {"which": task.id, "more": -1})
+    make_view(unit.db, lease, task, columns, slots, unit.rules)
+    return lease
+
+
+def add_lease(
+    unit: Unit, lease: Lease, columns: Sequence[Column], actor: str, more: dict[str, Any]
+) -> None:  # fmt: skip
+    """Store a lease and what it shows, and log both."""
+    shown = [column._asdict() for column in columns]
+    unit.db.execute(ADD_LEASE, lease._asdict())
+    unit.db.execute(ADD_SHOWN, shown)
+    unit.log_lease(lease, actor, shown=shown, **more)
 
 
 def unforeseen() -> np.random.Generator:
     """Random numbers without a seed: who learned or guessed it would know every system."""
     return np.random.default_rng(secrets.randbits(128))
-
-
-def _codes(count: int) -> list[str]:
-    return [secrets.token_hex(6) for _ in range(count)]
 
 
 def _minutes(unit: Unit, outputs: int) -> int:
@@ -296,15 +314,16 @@ def _expected_seconds(unit: Unit) -> float:
     return unit.rules.settings.pay.seconds_per_rating or SECONDS_PER_OUTPUT
 
 
-def may_come(unit: Unit, rater: Record) -> bool:
-    """Whether a rater for whom there is nothing now may get something later."""
+def may_come(unit: Unit, rater: Rater) -> bool:
+    """Whether there is a task for a rater, or there may be when another rater gives one back."""
     if _has_enough(unit, rater):
         return False
-    wanted = MAY_COME_TEXT if unit.rules.protocol.kind == "edits" else MAY_COME
-    return unit.one(wanted, kind="rate", rater=rater.id) is not None
+    wanted = LATER_TEXT if unit.rules.protocol.kind == "edits" else LATER
+    who = {"kind": "rate", "rater": rater.id}
+    return any(unit.one(one, **who) is not None for one in wanted)
 
 
-def _nothing(unit: Unit, rater: Record) -> dict[str, Any]:
+def _nothing(unit: Unit, rater: Rater) -> dict[str, Any]:
     """Why there is nothing for a rater now: others still work, or all is done."""
     if _has_enough(unit, rater):
         return _reply(unit, rater, "done", "You have done all the tasks that were planned for you.")
@@ -316,44 +335,43 @@ def _nothing(unit: Unit, rater: Record) -> dict[str, Any]:
     return _reply(unit, rater, "done", "There are no more tasks for you. Thank you for your work.")
 
 
-def beat(unit: Unit, rater_id: int, lease_id: str) -> dict[str, Any]:
-    """Hold an open task for longer: somebody is working on it."""
-    unit.rater(rater_id)
-    lease = unit.lease(rater_id, lease_id)
-    unit.need_running()
-    until = lease.until
+def beat(unit: Unit, link: Link, lease_id: str) -> dict[str, Any]:
+    """Hold an open task for longer: its rater is working on it."""
+    rater = unit.rater(link)
+    lease = unit.lease(rater, lease_id)
+    need_running(rater.campaign)
     if lease.state == "open":
-        until = _hold(unit, lease)
-    return {"until": iso(until), "state": lease.state}
+        lease = _hold(unit, lease)
+    return {"until": iso(lease.until), "state": lease.state}
 
 
-def decline(unit: Unit, rater_id: int, lease_id: str, reason: str) -> None:
-    """Give a task back with a reason; somebody else gets it."""
-    unit.rater(rater_id)
-    lease = unit.lease(rater_id, lease_id)
-    unit.need_running()
+def decline(unit: Unit, link: Link, lease_id: str, reason: str) -> None:
+    """Give a task back with a reason; another rater gets it."""
+    rater = unit.rater(link)
+    lease, actor = unit.lease(rater, lease_id), f"rater {rater.id}"
+    need_running(rater.campaign)
     _need_words("reason", reason)
     if lease.state == "declined":
         return
     if lease.state != "open":
         raise NotNowError("this task is not open any more; reload the page")
-    unit.set_lease(lease, f"rater {rater_id}", state="declined", closed=unit.now)
+    unit.set_lease(lease, actor, state="declined", closed=unit.now)
     unit.db.execute(delete(s.draft).where(s.draft.c.lease == lease_id))
     count = s.task.c.declined + 1
     unit.db.execute(update(s.task).where(s.task.c.id == lease.task).values(declined=count))
-    unit.note(f"rater {rater_id}", "declined", lease.task, lease=lease_id, reason=reason)
+    unit.note(actor, "declined", lease.task, lease=lease_id, reason=reason)
     declined = unit.count(select(s.task.c.declined).where(s.task.c.id == lease.task))
     if declined == TOLD_AFTER:
         unit.note("server", "told", lease.task, what="declined by two raters", reason=reason)
 
 
-def problem(unit: Unit, rater_id: int, lease_id: str, text: str) -> None:
+def problem(unit: Unit, link: Link, lease_id: str, text: str) -> None:
     """Something is wrong with what is shown; the owner reads it."""
-    unit.rater(rater_id)
-    lease = unit.lease(rater_id, lease_id)
-    unit.need_running()
+    rater = unit.rater(link)
+    lease = unit.lease(rater, lease_id)
+    need_running(rater.campaign)
     _need_words("text", text)
-    unit.note(f"rater {rater_id}", "problem", lease.task, lease=lease_id, text=text)
+    unit.note(f"rater {rater.id}", "problem", lease.task, lease=lease_id, text=text)
 
 
 def _need_words(name: str, text: object) -> None:

@@ -16,7 +16,7 @@ from assay.campaign.campaign import Campaign
 from assay.campaign.events import happened
 from assay.campaign.store.browsing import PAGE, Wanted
 from assay.campaign.store.tally import HOUR_MS
-from assay.campaign.store.units.people import Link
+from assay.campaign.store.units.base import Link
 from assay.campaign.web.desk import charts, marking, words
 from assay.campaign.web.desk.rendering import render, tagged
 from assay.campaign.web.desk.standing import standing_of
