@@ -75,16 +75,16 @@ def make(folder: Path, segments: int, ratings: int) -> dict[str, Any]:
         links = [campaign.link(token) for token in keys.raters.values()]
         given = 0
         while given < ratings:
-            for link in links:
-                assert link is not None
-                task = campaign.next(link)
-                waiting = []
+            asked = [campaign.later("next", link) for link in links]
+            sent = []
+            for link, one in zip(links, asked, strict=True):
+                task = one.result()
                 for screen in range(len(task["screens"])):
                     body = answers(task, screen, rng)
                     given += len(body["answers"])
-                    waiting.append(campaign.later("send", link, task["lease"], screen, body))
-                for one in waiting:
-                    one.result()
+                    sent.append(campaign.later("send", link, task["lease"], screen, body))
+            for one in sent:
+                one.result()
             show(f"\r{given:,} of {ratings:,} ratings")
         show("\n")
         bring_up_to_date(campaign)

@@ -23,6 +23,7 @@ from assay.campaign.keys import (
 )
 from assay.campaign.store.opening import only_writer, refuse_remote
 from assay.campaign.store.units.base import Link
+from assay.campaign.store.units.people import token_hash
 
 OF_SERVER = Link(0, "owner")
 """The link of whoever runs the server: an owner of every campaign."""
@@ -58,7 +59,8 @@ class Hub:
         """When results were last looked after, by the monotonic clock; None where nobody does."""
         self.previews: dict[str, Disconnects] = {}
         """Copies of campaigns that their owners are trying."""
-        self._known: dict[str, str] = {}
+        self._known: dict[str, Access] = {}
+        """What links of campaigns open, by the hash of their token."""
 
     def add(self, campaign: Campaign, folder: Path | None = None) -> Campaign:
         """Serve one more campaign; where two have the same slug, the second gets a number."""
@@ -76,15 +78,18 @@ class Hub:
         """What a token opens, if anything; it is asked anew whether the link still holds."""
         if self.keys is not None and hmac.compare_digest(token.encode(), self.keys.owner.encode()):
             return Access(OF_SERVER, None)
-        known = self._known.get(token)
-        slugs = list(self.campaigns) if known is None else [known]
-        for slug in slugs:
-            campaign = self.campaigns[slug]
+        known = self.remembered(token)
+        own = None if known is None else known.campaign
+        for campaign in list(self.campaigns.values()) if own is None else [own]:
             link = campaign.link(token)
             if link is not None:
-                self._known[token] = slug
-                return Access(link, campaign)
+                access = self._known[token_hash(token)] = Access(link, campaign)
+                return access
         return None
+
+    def remembered(self, token: str) -> Access | None:
+        """What a token opened when it was last looked up: its link may have ended since."""
+        return self._known.get(token_hash(token))
 
     def ready(self) -> bool:
         """Whether every store answers."""

@@ -64,9 +64,11 @@ class Place:
 def make_engine(place: Place, *, write: bool) -> Engine:
     """Connections to the store; for SQLite one that writes, or several that only read."""
     if place.file is None:
+        # A unit of work that meets a lost connection is tried again; a read is not.
         return create_engine(
-            place.url, pool_size=2 * POSTGRES_WORKERS, pool_pre_ping=True, json_serializer=dump
-        )
+            place.url, pool_size=2 * POSTGRES_WORKERS, pool_pre_ping=not write,
+            json_serializer=dump,
+        )  # fmt: skip
     mode = "rwc" if write else "ro"
     address = f"sqlite:///file:{_quoted(place.file)}?mode={mode}&uri=true"
     engine = create_engine(

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from statistics import median
 from typing import Any
 
-from sqlalchemy import BindParameter, Connection, bindparam, func, select
+from sqlalchemy import BindParameter, Connection, ScalarSelect, bindparam, case, func, select
 
 from assay.campaign.records import FORMS
 from assay.campaign.store import schema as s
@@ -21,21 +21,33 @@ UNREMARKABLE = ("lease", "link", "rater")
 """Kinds of events of which every task makes some; nobody reads through them."""
 
 AFTER: BindParameter[int] = bindparam("after")
-ANSWERS = (
-    select(func.count())
-    .select_from(s.answer)
-    .where(s.answer.c.sent == s.sent.c.id)
+BEFORE = s.sent.alias("before")
+
+
+def _answers(sent: Any) -> ScalarSelect[int]:
+    """The answers of something sent."""
+    return select(func.count()).where(s.answer.c.sent == sent).scalar_subquery()
+
+
+EARLIER = (
+    select(BEFORE.c.id)
+    .where(
+        BEFORE.c.lease == s.sent.c.lease, BEFORE.c.screen == s.sent.c.screen,
+        BEFORE.c.revision == s.sent.c.revision - 1,
+    )
+    .correlate(s.sent)
     .scalar_subquery()
-)
+)  # fmt: skip
 SENT = (
     select(
-        s.sent.c.id, s.sent.c.lease, s.sent.c.screen, s.sent.c.at, s.sent.c.revision,
-        s.sent.c.timing, s.lease.c.task, s.lease.c.rater, ANSWERS.label("answers"),
+        s.sent.c.id, s.sent.c.at, s.sent.c.revision, s.sent.c.timing["active_ms"].as_integer(),
+        s.lease.c.task, s.lease.c.rater, _answers(s.sent.c.id),
+        case((s.sent.c.revision > 1, _answers(EARLIER)), else_=0),
     )
     .join(s.lease, s.lease.c.id == s.sent.c.lease)
     .where(s.sent.c.id > AFTER, s.lease.c.reason.not_in(FORMS))
-    .order_by(s.sent.c.id)
 )  # fmt: skip
+"""With the answers that each revision takes the place of."""
 EVENTS = (
     select(s.event.c.id, s.event.c.kind)
     .where(s.event.c.id > AFTER, s.event.c.kind.not_in(UNREMARKABLE))
@@ -58,9 +70,10 @@ class Tally:
         """Of the tasks that are rated for the first time: task to place in the order."""
         self.events: dict[int, str] = {}
         """What people did and what they should know: event to kind, in order."""
-        self._screens: dict[tuple[str, int], tuple[int, int]] = {}
         self._seconds: dict[int, list[float]] = defaultdict(list)
         self._last = (0, 0)
+        self._counted: set[int] = set()
+        """What was sent lately and is counted, by number."""
         self._lock = threading.Lock()
 
     @contextmanager
@@ -69,7 +82,7 @@ class Tally:
         with self._lock:
             last = seen(db)
             if last != self._last:
-                self._read(db)
+                self._read(db, last[0])
                 self._last = last
             yield self
 
@@ -78,30 +91,27 @@ class Tally:
         times = self._seconds.get(rater)
         return median(times) if times else None
 
-    def _read(self, db: Connection) -> None:
+    def _read(self, db: Connection, last_sent: int) -> None:
         if not self.positions:
             self.positions = {row.id: row.position for row in db.execute(POSITIONS)}
+        before, self._counted = self._counted, set()
         sent, event = self._last
-        for row in db.execute(SENT, {"after": sent - SEEN_AGAIN}):
-            self._count(row)
+        for number, at, revision, active, task, rater, answers, replaced in db.execute(
+            SENT, {"after": sent - SEEN_AGAIN}
+        ).all():
+            if number > last_sent - SEEN_AGAIN:
+                self._counted.add(number)
+            if number in before:
+                continue
+            self.answers += answers - replaced
+            self.by_task[task] += answers - replaced
+            self.by_rater[rater] += answers - replaced
+            if revision == 1:
+                self.by_hour[at // HOUR_MS] += answers
+                if active and answers:
+                    self._seconds[rater].append(active / 1000 / answers)
         for number, kind in db.execute(EVENTS, {"after": event - SEEN_AGAIN}):
             self.events[number] = kind
-
-    def _count(self, row: Any) -> None:
-        key = row.lease, row.screen
-        number, before = self._screens.get(key, (0, 0))
-        if row.id <= number:
-            return
-        self._screens[key] = row.id, row.answers
-        more = row.answers - before
-        self.answers += more
-        self.by_task[row.task] += more
-        self.by_rater[row.rater] += more
-        if not number:
-            self.by_hour[row.at // HOUR_MS] += row.answers
-            active = row.timing.get("active_ms", 0)
-            if active and row.answers:
-                self._seconds[row.rater].append(active / 1000 / row.answers)
 
 
 def seen(db: Connection) -> tuple[int, int]:

@@ -49,7 +49,7 @@ async def _campaign_refused(request: Request, error: Exception) -> JSONResponse:
     if isinstance(error, InvalidAnswerError):
         return _faulty(error)
     # What a database says of itself, such as where it is, is for whoever runs the server.
-    told = error.status != 404 and error.__cause__ is None
+    told = error.status not in (401, 404) and error.__cause__ is None
     sentence = str(error) if told else SENTENCES[error.status]
     back = error.address if isinstance(error, NotNowError) else None
     return refused(error.status, sentence, **({"address": back} if back else {}))

@@ -9,7 +9,7 @@ from fastapi import APIRouter, Path, Request, Response
 from starlette.concurrency import run_in_threadpool
 
 from assay.campaign.web import wire
-from assay.campaign.web.roles import Rater, campaign_of, documented
+from assay.campaign.web.roles import Rater, Worker, campaign_of, documented
 
 routes = APIRouter(tags=["rater"])
 Lease = Annotated[str, Path(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
@@ -29,7 +29,7 @@ async def read(request: Request, method: str, *args: Any) -> Any:
 
 
 @routes.post("/api/next", responses=documented(401, 403, 409, 413, 415, 422))
-async def next_task(request: Request, link: Rater, body: wire.Empty) -> dict[str, Any]:
+async def next_task(request: Request, link: Worker, body: wire.Empty) -> dict[str, Any]:
     """The task to do now: the open one, else the next of the order."""
     reply: dict[str, Any] = await written(request, "next", link)
     return reply
@@ -41,7 +41,7 @@ async def next_task(request: Request, link: Rater, body: wire.Empty) -> dict[str
     responses=documented(401, 403, 404, 409, 413, 415, 422),
 )
 async def keep_draft(
-    request: Request, link: Rater, lease: Lease, screen: Screen, body: wire.Draft
+    request: Request, link: Worker, lease: Lease, screen: Screen, body: wire.Draft
 ) -> Response:
     """Keep unfinished work, so that it can be gone on with anywhere."""
     await written(request, "draft", link, lease, screen, body.body)
@@ -53,7 +53,7 @@ async def keep_draft(
     responses=documented(401, 403, 404, 409, 413, 415, 422),
 )
 async def send_answers(
-    request: Request, link: Rater, lease: Lease, screen: Screen, body: wire.Sent
+    request: Request, link: Worker, lease: Lease, screen: Screen, body: wire.Sent
 ) -> dict[str, Any]:
     """Store the answers of a screen; sent again they are a revision, with the same key nothing."""
     sent = body.model_dump(exclude_unset=True)
@@ -66,7 +66,7 @@ async def send_answers(
     status_code=204,
     responses=documented(401, 403, 404, 409, 413, 415, 422),
 )
-async def keep_lease(request: Request, link: Rater, lease: Lease, body: wire.Empty) -> Response:
+async def keep_lease(request: Request, link: Worker, lease: Lease, body: wire.Empty) -> Response:
     """Say that the task is still being worked on."""
     await written(request, "beat", link, lease)
     return Response(status_code=204)

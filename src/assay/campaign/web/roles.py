@@ -41,14 +41,19 @@ class Visits:
 class Needs:
     """A dependency that lets only links of these roles pass, or anyone if none is named.
 
-    What is about one campaign is there for its own links alone, and for the owner of the server;
-    with ``all_campaigns`` that one only may pass.
+    A page of one campaign is open to links of that campaign and to the owner of the server; a page
+    of ``all_campaigns`` to the owner of the server alone. With ``remembered`` a link that was
+    looked up before is not looked up again: the unit of work asks whether it still holds.
     """
 
-    def __init__(self, *roles: str, counted: bool = True, all_campaigns: bool = False) -> None:
+    def __init__(
+        self, *roles: str, counted: bool = True, all_campaigns: bool = False,
+        remembered: bool = False,
+    ) -> None:  # fmt: skip
         self.roles = roles
         self.counted = counted
         self.all_campaigns = all_campaigns
+        self.remembered = remembered
 
     async def __call__(self, request: Request) -> Link | None:
         """The link of the request, counted and checked."""
@@ -56,7 +61,9 @@ class Needs:
             return None
         state = request.app.state
         token = token_of(request)
-        found = await find_access(state.hub, token) if token else None
+        found = state.hub.remembered(token) if token and self.remembered else None
+        if token and found is None:
+            found = await find_access(state.hub, token)
         link = found.link if found else None
         address = request.client.host if request.client else ""
         if token and link is None and not state.visits.wrong.spend(address):
@@ -117,6 +124,8 @@ Anyone = Annotated[Link | None, Depends(Needs())]
 Uncounted = Annotated[None, Depends(Needs(counted=False))]
 """Anyone, as often as they like: what comes from memory and is the same for all."""
 Rater = Annotated[Link, Depends(Needs("rater"))]
+Worker = Annotated[Link, Depends(Needs("rater", remembered=True))]
+"""A rater at work, whose link is checked in the transaction that stores what they send."""
 Joiner = Annotated[Link, Depends(Needs("join"))]
 Owner = Annotated[Link, Depends(Needs("owner"))]
 Reader = Annotated[Link, Depends(Needs("owner", "viewer"))]

@@ -6,8 +6,9 @@ import asyncio
 import logging
 import os
 import signal
+import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 import uvicorn
 
@@ -18,6 +19,7 @@ from assay.campaign.live.refresh import results_kept_current
 from assay.campaign.web.app import create_app
 from assay.campaign.web.connections import Connection
 from assay.campaign.web.logs import log_to_stderr
+from assay.errors import AssayError
 
 log = logging.getLogger("assay.campaign")
 
@@ -39,6 +41,13 @@ class QuietServer(uvicorn.Server):
         finally:
             for number in (signal.SIGTERM, signal.SIGINT):
                 loop.remove_signal_handler(number)
+
+
+def _count(hub: Hub) -> None:
+    """Count what came in earlier, so that the first page of an owner need not wait for it."""
+    for campaign in list(hub.campaigns.values()):
+        with suppress(AssayError):
+            campaign.status()
 
 
 def serve(
@@ -70,6 +79,7 @@ def serve(
         lifespan="off",
     )
     log.info("started", extra={"fields": {"version": __version__, "process": os.getpid()}})
+    threading.Thread(target=_count, args=(hub,), daemon=True).start()
     with results_kept_current(hub):
         QuietServer(config).run()
     hub.end_previews()
