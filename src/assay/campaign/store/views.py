@@ -51,7 +51,7 @@ DRAFTS = select(s.draft.c.screen, s.draft.c.body).where(s.draft.c.lease == bindp
 SENT = select(s.sent.c.screen).distinct().where(s.sent.c.lease == bindparam("lease"))
 
 
-class Column(NamedTuple):
+class ShownColumn(NamedTuple):
     """An output as a lease shows it: a row of the table ``shown``."""
 
     lease: str
@@ -68,13 +68,13 @@ def read_view(db: Connection, lease: Lease, rules: Rules) -> View:
     if known is not None:
         return known
     task = db.execute(TASK, {"which": lease.task}).one()
-    columns = [Column(*row) for row in db.execute(COLUMNS, {"lease": lease.id})]
+    columns = [ShownColumn(*row) for row in db.execute(COLUMNS, {"lease": lease.id})]
     slots: list[Record] = list(db.execute(SLOTS, {"which": lease.task}))
     return make_view(db, lease, task, columns, slots, rules)
 
 
 def make_view(
-    db: Connection, lease: Lease, task: Record, columns: Sequence[Column],
+    db: Connection, lease: Lease, task: Record, columns: Sequence[ShownColumn],
     slots: Sequence[Record], rules: Rules,
 ) -> View:  # fmt: skip
     """Put together what a lease shows, and remember it."""
@@ -89,7 +89,7 @@ def make_view(
 
 
 def _view(
-    db: Connection, lease: Lease, task: Record, columns: Sequence[Column],
+    db: Connection, lease: Lease, task: Record, columns: Sequence[ShownColumn],
     slots: Sequence[Record], rules: Rules,
 ) -> View:  # fmt: skip
     within = {"first": task.first, "last": task.last}
@@ -132,14 +132,14 @@ def _view(
     return View(shown, hashes)
 
 
-def _screens(columns: Sequence[Column]) -> tuple[tuple[str, ...], ...]:
+def _screens(columns: Sequence[ShownColumn]) -> tuple[tuple[str, ...], ...]:
     found: dict[int, list[str]] = defaultdict(list)
     for column in columns:
         found[column.screen].append(column.code)
     return tuple(tuple(found[screen]) for screen in sorted(found))
 
 
-def _lesson(lease: Lease, task: Record, columns: Sequence[Column]) -> Shown:
+def _lesson(lease: Lease, task: Record, columns: Sequence[ShownColumn]) -> Shown:
     """An example of a tutorial or test, or a form, which have no systems."""
     body = task.body
     if task.kind in FORMS:

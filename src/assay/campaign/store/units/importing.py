@@ -17,7 +17,7 @@ from assay.campaign.store.units.base import WHICH, Lease, Unit
 from assay.campaign.store.units.holding import SLOTS
 from assay.campaign.store.units.people import add_rater
 from assay.campaign.store.units.tasks import add_lease
-from assay.campaign.store.views import Column
+from assay.campaign.store.views import ShownColumn
 from assay.errors import OptionError
 
 OF_TASK = select(s.lease).where(
@@ -95,7 +95,7 @@ def _open(unit: Unit, rater: int, part: ImportedTask) -> Lease:
         unit.now, unit.now, None, len(systems), IMPORTED, task.block_probability,
     )  # fmt: skip
     columns = [
-        Column(lease.id, secrets.token_hex(6), system, place, place, label(place))
+        ShownColumn(lease.id, secrets.token_hex(6), system, place, place, label(place))
         for place, system in enumerate(systems)
     ]
     add_lease(unit, lease, columns, IMPORTED, {})

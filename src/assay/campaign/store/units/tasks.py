@@ -40,7 +40,14 @@ from assay.campaign.store.units.base import (
     need_running,
 )
 from assay.campaign.store.units.holding import held_systems
-from assay.campaign.store.views import SLOTS, Column, make_view, progress, task_reply, unfinished
+from assay.campaign.store.views import (
+    SLOTS,
+    ShownColumn,
+    make_view,
+    progress,
+    task_reply,
+    unfinished,
+)
 
 MOST_SAID = 5000
 """Characters of a reason, or of what is wrong."""
@@ -264,7 +271,7 @@ def _open(unit: Unit, rater: Rater, task: Record) -> Lease:
         _reason(unit, task, {row.state for row in taken}), task.block_probability,
     )  # fmt: skip
     columns = [
-        Column(lease.id, secrets.token_hex(6), system, screen, place, label(place))
+        ShownColumn(lease.id, secrets.token_hex(6), system, screen, place, label(place))
         for place, (screen, system) in enumerate(
             (screen, system) for screen, part in enumerate(parts) for system in part
         )
@@ -278,7 +285,7 @@ def _open(unit: Unit, rater: Rater, task: Record) -> Lease:
 
 
 def add_lease(
-    unit: Unit, lease: Lease, columns: Sequence[Column], actor: str, more: dict[str, Any]
+    unit: Unit, lease: Lease, columns: Sequence[ShownColumn], actor: str, more: dict[str, Any]
 ) -> None:  # fmt: skip
     """Store a lease and what it shows, and log both."""
     shown = [column._asdict() for column in columns]
