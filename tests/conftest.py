@@ -16,6 +16,8 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.counting import CountedLines
+
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
 
@@ -31,8 +33,12 @@ CHROMIUM = next(
 # threads that wait for a core make a small product take thirty times as long.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 os.environ.setdefault("POLARS_MAX_THREADS", "1")
-# Thousands of tests lie in memory: looking them through for garbage all the time takes a tenth.
+# Collecting makes many objects that stay and little waste.
 gc.set_threshold(50_000)
+# A disk in memory where there is room on one: campaigns wait for the disk after every answer.
+MEMORY_DISK, ROOM = Path("/dev/shm"), 8 << 30
+if os.access(MEMORY_DISK, os.W_OK) and shutil.disk_usage(MEMORY_DISK).free > ROOM:
+    os.environ.setdefault("PYTEST_DEBUG_TEMPROOT", str(MEMORY_DISK))
 
 # The same examples on every machine: a failure anybody sees is one everybody can repeat.
 settings.register_profile(
@@ -45,16 +51,14 @@ settings.register_profile(
 settings.load_profile("assay")
 
 
-COUNTED = ("stats", "tables")
-"""The rooms whose covered lines are counted, by their own quick tests and doctests."""
+def pytest_configure(config: pytest.Config) -> None:
+    config.pluginmanager.register(CountedLines(config), "counted-lines")
 
 
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Count covered lines only where they are asked for: it makes a test half as slow again."""
-    if config.pluginmanager.hasplugin("pytest_cov"):
-        for item in items:
-            if item.path.parent.name not in COUNTED or item.get_closest_marker("slow"):
-                item.add_marker(pytest.mark.no_cover)
+def pytest_collection_finish() -> None:
+    """Keep what was collected out of every later search for garbage: it stays to the end."""
+    gc.collect()
+    gc.freeze()
 
 
 @pytest.fixture(scope="session")
