@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 
 import numpy as np
@@ -20,6 +21,7 @@ DESIGNS = (
     "fixed-snippets", "snippets", "snippets-linear", "balanced", "interleaved",
     "segments|strata:metrics|bin:20|allocation:smoothed|rounding:largest",
 )  # fmt: skip
+Check = Callable[[Sample, Path], None]
 WEIGHTED = ("segments", "documents", "snippets", "balanced", "interleaved")
 
 
@@ -47,68 +49,71 @@ def errors(known: TestSet, ratings: Ratings, sample: Sample) -> dict[str, float]
     return errors
 
 
-def check_all(scores: pl.DataFrame, world: World, sample: Sample, folder: Path) -> None:
+@pytest.fixture(scope="module")
+def check_all(scores: pl.DataFrame, world: World) -> Check:
     """The same standard errors, digit for digit, whatever is known of the metrics."""
-    ratings, again = world.rate(sample), read_sample(sample.write(folder / "sample.tsv"))
-    known = table(scores)
-    expected = errors(known, ratings, sample)
-    assert all(np.isfinite(list(expected.values())))
-    history = assay.add_history(known, world.rate())
-    for other in (
+    known, bare = table(scores), read_scores(scores.drop(METRICS, "weight"))
+    others = [
         table(scores, metrics=["third"]),
         table(scores, lower_metrics=["good", "third"]),
-        history,
+        assay.add_history(known, world.rate()),
         table(scores.with_columns(good=pl.col("good").shuffle(1))),
-    ):
-        assert errors(other, ratings, again) == expected
-    bare = read_scores(scores.drop(METRICS, "weight"))
-    assert errors(bare, ratings, sample) == errors(bare, ratings, again) == expected
+    ]
     fewer = table(scores, exclude=["system-2"])
-    left = {name: value for name, value in expected.items() if "system-2" not in name}
-    assert errors(fewer, ratings.placed_in(fewer), again.placed_in(fewer)) == left
+
+    def check(sample: Sample, folder: Path) -> None:
+        ratings, again = world.rate(sample), read_sample(sample.write(folder / "sample.tsv"))
+        expected = errors(known, ratings, sample)
+        assert all(np.isfinite(list(expected.values())))
+        assert [errors(other, ratings, again) for other in others] == [expected] * len(others)
+        assert errors(bare, ratings, sample) == errors(bare, ratings, again) == expected
+        left = {name: value for name, value in expected.items() if "system-2" not in name}
+        assert errors(fewer, ratings.placed_in(fewer), again.placed_in(fewer)) == left
+
+    return check
 
 
 @pytest.mark.parametrize("matched", [True, False])
 @pytest.mark.parametrize("design", DESIGNS)
 def test_every_design(
-    design: str, matched: bool, scores: pl.DataFrame, world: World, tmp_path: Path
+    design: str, matched: bool, scores: pl.DataFrame, check_all: Check, tmp_path: Path
 ) -> None:
     known = table(scores)
     drawn = assay.sample(known, budget="30%", design=design, matched=matched, rng=5,
                          allow_unreachable=True)  # fmt: skip
-    check_all(scores, world, drawn, tmp_path)
+    check_all(drawn, tmp_path)
     more = assay.top_up(known, read_sample(drawn.write(tmp_path / "first.tsv")), budget="45%",
                         rng=6)  # fmt: skip
-    check_all(scores, world, more, tmp_path)
+    check_all(more, tmp_path)
 
 
 @pytest.mark.parametrize("design", WEIGHTED)
-def test_importance(design: str, scores: pl.DataFrame, world: World, tmp_path: Path) -> None:
+def test_importance(design: str, scores: pl.DataFrame, check_all: Check, tmp_path: Path) -> None:
     drawn = assay.sample(table(scores), budget="30%", design=design, importance="weight", rng=5)
-    check_all(scores, world, drawn, tmp_path)
+    check_all(drawn, tmp_path)
 
 
 @pytest.mark.parametrize("design", ["balanced", "metrics-prop", "docs-opt"])
 def test_drawn_with_a_history(
-    design: str, scores: pl.DataFrame, world: World, tmp_path: Path
+    design: str, scores: pl.DataFrame, world: World, check_all: Check, tmp_path: Path
 ) -> None:
     known = assay.add_history(table(scores), world.rate())
     drawn = assay.sample(known, budget="30%", design=design, rng=5, allow_unreachable=True)
     assert len(drawn.design.parameters["history"]) == 8
-    check_all(scores, world, drawn, tmp_path)
+    check_all(drawn, tmp_path)
     with pytest.raises(InputError, match="drawn with a history"):
         assay.top_up(table(scores), drawn, budget="40%", rng=2)
     assert len(assay.top_up(known, drawn, budget="40%", rng=2)) > len(drawn)
 
 
-def test_matched_first_then_apart(scores: pl.DataFrame, world: World, tmp_path: Path) -> None:
+def test_matched_first_then_apart(scores: pl.DataFrame, check_all: Check, tmp_path: Path) -> None:
     known = table(scores)
     for design in ("metrics-prop", "docs-prop", "snippets", "interleaved"):
         first = assay.sample(known, budget="20%", design=design, rng=5)
         apart = assay.top_up(known, first, budget="35%", matched=False, rng=6)
-        check_all(scores, world, apart, tmp_path)
+        check_all(apart, tmp_path)
         more = assay.top_up(known, apart, budget="50%", rng=7)
-        check_all(scores, world, more, tmp_path)
+        check_all(more, tmp_path)
 
 
 def test_the_strata_are_those_of_the_plan(scores: pl.DataFrame) -> None:

@@ -23,11 +23,12 @@ def section(found: CampaignResults, name: str) -> Section:
 
 
 def until_look(world: Lively, number: int) -> CampaignResults:
-    """Work until so many looks took place."""
+    """Work until so many looks took place, and a little beyond."""
     live = follow_campaign(world.campaign)
     found = bring_up_to_date(world.campaign, live)
     while len(found.looks) < number:
-        assert world.work(tasks=6)
+        assert found.next_look is not None
+        assert world.work(tasks=found.next_look.tasks + 2)
         found = bring_up_to_date(world.campaign, live)
     return found
 
