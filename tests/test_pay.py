@@ -34,7 +34,7 @@ def test_prices(text: str, costs: Costs) -> None:
     [
         ("0.12", "is not a price"), ("", "is not a price"), ("0.12 per rating", "is not a price"),
         ("0.12 euros per rating", "unit 'euros'"), ("1 EUR per word", "per 'word'"),
-        ("1 EUR per rating, 2 EUR per hour", "says it twice"),
+        ("1 EUR per rating, 2 EUR per hour", "states it twice"),
         ("0 s per rating", "takes no time"), ("1 EUR per rating, 2 EUR per rating", "twice"),
     ],
 )  # fmt: skip

@@ -117,7 +117,9 @@ def parse_pay(text: str) -> Costs:
     for part in re.split(r",\s+|;|\band\b", str(text)):
         field, value, money = _price(text, part.strip())
         if field in found or (money is not None and currency is not None):
-            raise OptionError("pay", text, "says it twice", "give one price, and one time at most")
+            raise OptionError(
+                "pay", text, "states it twice", "give one price, and one time at most"
+            )
         found[field] = value
         currency = money or currency
     return Costs(**found, currency=currency)

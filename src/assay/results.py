@@ -314,7 +314,9 @@ def _key(text: str, hint: Any, place: str) -> Any:
     try:
         return hint(text)
     except ValueError:
-        raise InputError(f"{place} has the key {_brief(text)}, no number; save it again") from None
+        raise InputError(
+            f"{place} has the key {_brief(text)}, not a number; save it again"
+        ) from None
 
 
 def _typed_dataclass(value: Any, hint: type, place: str) -> Any:

@@ -51,7 +51,10 @@ def test_a_link_to_itself_and_a_device_are_sentences(tmp_path: Path) -> None:
     for words, says in (
         (("convert", link, tmp_path / "y.tsv", "--from", "ratings", "--to", "ratings"), "x.tsv"),
         (("check", "/dev/null", "--kind", "ratings"), "is a device"),
-        (("check", link, "--kind", "ratings", "--columns", "seg=a,seg=b"), "names it again"),
+        (
+            ("check", link, "--kind", "ratings", "--columns", "seg=a,seg=b"),
+            "contradicts an earlier",
+        ),
         (("--limits", "rows=1,rows=2", "check", link, "--kind", "ratings"), "names it again"),
     ):
         ran = run_assay_bounded(*words)

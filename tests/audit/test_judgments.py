@@ -60,7 +60,7 @@ def test_family_decides_by_holm_and_places_systems_by_what_is_decided() -> None:
         if one.cluster != other.cluster:
             assert frozenset((one.system, other.system)) in decided
     assert max(clusters) <= max(item.cluster for item in each.systems)
-    assert any("all together at 95% (Holm)" in line for line in family.findings)
+    assert any("all together at the 95% level (Holm)" in line for line in family.findings)
 
 
 def test_single_judgments_are_too_sure(judgments: assay.Judgments) -> None:

@@ -134,15 +134,15 @@ def test_family_decides_by_holm() -> None:
     assert sum(pair.decided for pair in family.pairs) < sum(pair.decided for pair in each.pairs)
     assert [pair.decided for pair in family.pairs] == [pair.decided_holm for pair in each.pairs]
     assert family.published.hold == each.published.hold_holm
-    assert "each by itself at 95%" in each.findings[1]
-    assert "all together at 95% (Holm)" in family.findings[1]
+    assert "each at the 95% level" in each.findings[1]
+    assert "all together at the 95% level (Holm)" in family.findings[1]
     assert "|family|" in family.signature
 
 
 def test_nothing_is_decided_by_width_zero_where_all_is_rated(world: assay.World) -> None:
     found = assay.audit_ratings(world.rate(), world.test_set, target="answers", rng=1)
     assert found.published.hold == found.published.hold_holm == 0
-    assert "for these answers there is nothing to decide" in " ".join(found.findings)
+    assert "there is nothing to decide for these answers" in " ".join(found.findings)
     assert {item.cluster for item in found.systems} == {1}
     assert {(item.low_rank, item.high_rank) for item in found.systems} == {(1, 3)}
     for pair in found.pairs:
@@ -274,7 +274,7 @@ def test_more_ratings_are_asked_for_where_little_is_decided() -> None:
     found = assay.audit_ratings(world.rate(), world.test_set, rng=1)
     assert found.power.expected < 0.8
     assert found.next
-    assert found.next[0].startswith("to decide 80% of pairs")
+    assert found.next[0].startswith("to decide 80% of the pairs")
 
 
 @pytest.mark.slow

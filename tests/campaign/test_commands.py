@@ -247,7 +247,7 @@ def test_export_for_other_tools(made: Path, run_assay: Run) -> None:
     for words, fault in (
         (("--format", "xliff"), "--format (xliff) holds post-edited outputs"),
         (("--format", "pearmut", "--tables", "ratings"), "--tables (ratings) is about tables"),
-        (("--lp", "en-de"), "--lp (en-de) is about --format"),
+        (("--lp", "en-de"), "--lp (en-de) needs --format"),
         (("--format", "pearmud"), "did you mean 'pearmut'"),
     ):
         ran = run_assay("campaign", "export", made, *words)

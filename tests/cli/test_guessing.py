@@ -147,7 +147,7 @@ def test_the_direction_of_mqm_is_asked(
     save(ratings.rename({"ESA score": "MQM score"}), tmp_path / "mqm.csv")
     ran = run_assay("estimate", tmp_path / "mqm.csv")
     assert ran.code == 2
-    assert "--better (lower, or higher)" in ran.err
+    assert "--better (lower or higher)" in ran.err
     for better in ("lower", "higher"):
         assert run_assay("estimate", tmp_path / "mqm.csv", "--better", better).code == 0
 

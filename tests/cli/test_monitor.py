@@ -41,7 +41,7 @@ def test_looks_are_kept_from_call_to_call(watch: Callable[..., Ran]) -> None:
     goal = ("--goal", "ranking", "--looks", "4")
     ran = watch(60, *goal, "-o", "first.json")
     assert ran.code == 0, ran.err
-    assert "1 of 4 planned looks is past, the next is at 100 segments" in ran.out
+    assert "1 of 4 planned looks has taken place. The next is at 100 segments" in ran.out
     assert "for orientation" in ran.out
     ran = watch(110, *goal, "--earlier", "first.json", "--json")
     assert ran.code == 0, ran.err

@@ -132,12 +132,12 @@ def test_other_raters_keep_what_was_said_of_them(run_assay: Run) -> None:
 @pytest.mark.parametrize(
     ("arguments", "said"),
     [
-        (("demo",), "is not a project yet; say what it is made of with --from"),
+        (("demo",), "is not a project yet; say with --from what to make it of"),
         (("demo", "other"), "is a second folder; name files with --from"),
         (("demo", "--from", "nothing.csv"), "nothing.csv"),
         (("demo", "--from", "broken.csv"), "is already in line 2; remove one"),
         (("demo", "--from", "empty"), "has no table; expected tables, or text files"),
-        (("demo", "--from", "mqm.csv"), "--better (lower, or higher), or with --protocol mqm"),
+        (("demo", "--from", "mqm.csv"), "--better (lower or higher), or with --protocol mqm"),
         (("demo", "--from", "outputs.csv", "--pay", "much"), "--pay"),
         (("demo", "--from", "outputs.csv", "--metrics", "COMIT"), "did you mean 'COMET'?"),
         (("demo", "--from", "outputs.csv", "--lower-metrics", "COMIT"), "did you mean 'COMET'?"),

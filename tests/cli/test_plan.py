@@ -63,10 +63,11 @@ def test_ratings_table(tmp_path: Path) -> None:
     assert "half-width" in ran.stdout
     assert "minutes" in ran.stdout
     assert "cost" in ran.stdout
-    assert "For intervals of ±0.3, 304 of 1,400 segments" in ran.stdout
+    assert "For intervals of ±0.3, rate 304 of 1,400 segments" in ran.stdout
     assert "or 266 with the help of metrics (correlation 0.40)" in ran.stdout
     assert (
-        "In all 2,432 ratings (304 segments x 8 systems x one rater): 1,216 EUR, 20 h" in ran.stdout
+        "In all: 2,432 ratings (304 segments x 8 systems x one rater): 1,216 EUR, 20 h"
+        in ran.stdout
     )
     assert "signature: plan-ratings|given|N:1400|" in ran.stdout
     assert f"written to {file}" in ran.stdout
@@ -77,7 +78,7 @@ def test_ratings_table(tmp_path: Path) -> None:
 def test_without_a_half_width() -> None:
     ran = run("ratings", *ASSUMED)
     assert ran.exit_code == 0
-    assert "have to be rated" not in ran.stdout
+    assert "rate " not in ran.stdout
     assert "minutes" not in ran.stdout
 
 
@@ -85,7 +86,7 @@ def test_pilot(pilot: Path) -> None:
     files = (pilot / "scores.tsv", pilot / "ratings.tsv")
     ran = run("ratings", *files, "--half-width", 0.5, "--better", "lower", "--metrics", "neural")
     assert ran.exit_code == 0, ran.output
-    assert "The pilot leaves the sd uncertain: " in ran.stdout
+    assert "As the pilot leaves the sd uncertain, " in ran.stdout
     assert "are taken as a simple random sample" in ran.stderr
     ran = run("ratings", *files, "--better", "lower", "--exclude", "system-1", "--json")
     result = json.loads(ran.stdout)
@@ -101,14 +102,14 @@ def test_comparison(pilot: Path) -> None:
     ran = run("comparison", *files, "--gap", 0.4, "--better", "lower")
     assert ran.exit_code == 0, ran.output
     assert "To find a gap of 0.4 with 80% probability, " in ran.stdout
-    assert "have to be rated for both systems" in ran.stdout
+    assert "segments for both systems" in ran.stdout
 
 
 def test_refusals(pilot: Path) -> None:
     scores, ratings = pilot / "scores.tsv", pilot / "ratings.tsv"
     faults: list[tuple[tuple[object, ...], type[Exception], str]] = [
         (("ratings", scores), InputError, "was given alone; a pilot is two files"),
-        (("ratings", *ASSUMED, "--metrics", "m"), OptionError, "--metrics (m) is about a pilot"),
+        (("ratings", *ASSUMED, "--metrics", "m"), OptionError, "--metrics (m) needs a pilot"),
         (("ratings", *ASSUMED, "--sizes", "a"), OptionError, "is not a list of whole numbers"),
         (("ratings", "--population", 9), InputError, "neither --sd nor a pilot is given"),
         (("ratings", "--population", 9, "--sd", 0), OptionError, "sd (0.0) is not a positive"),
@@ -174,7 +175,7 @@ def test_second_opinions_that_a_budget_buys_are_dealt_out(
     share = 1300 / (3 * size) - 1
     assert f"x {size} segments once + {share:.0%} twice" in ran.out
     ran = run_assay("sample", "--seed", 1)
-    assert f"With {share:.0%} of them by one more rater: 1,300 ratings (156 EUR)." in ran.out
+    assert f"With one more rater for {share:.0%} of them: 1,300 ratings (156 EUR)." in ran.out
     said = tomllib.loads((project / "assay.toml").read_text("utf-8"))
     assert said["raters"] == {"overlap": f"{share:.0%}"}
     ran = run_assay("collect", "--sheets", "csv", "--raters", "3", "--json")
@@ -194,7 +195,10 @@ def test_ratings_alone_are_a_pilot(
     found = json.loads(ran.out)
     assert (found["source"], found["systems"], found["population"]) == ("pilot", 2, 900)
     assert "|pilot|N:900" in found["signature"]
-    assert "--population says how many" in run_assay("plan", "--pilot", "mine.xlsx", *goal).err
+    assert (
+        "give --population, its number of segments"
+        in run_assay("plan", "--pilot", "mine.xlsx", *goal).err
+    )
     ran = run_assay("plan", "mine.xlsx", *goal)
     assert (ran.code, "mine.xlsx: give a file by its option: --pilot" in ran.err) == (2, True)
 
@@ -225,7 +229,7 @@ def test_a_plan_outside_a_project(tmp_path: Path, run_assay: Callable[..., Ran])
     ran = run_assay(
         "plan", "--systems", 2, "--population", 99, "--budget", "9", "--decide", 2, "--json"
     )
-    assert "--decide (2.0) is a second goal beside --budget" in ran.err
+    assert "--decide (2.0) is a second goal next to --budget" in ran.err
 
 
 def test_a_sample_takes_money_and_hours(project: Path, run_assay: Callable[..., Ran]) -> None:

@@ -92,10 +92,10 @@ def test_a_report_makes_what_is_missing_or_old(project: Path, run_assay: Run) ->
     with Path("assay.toml").open("a", encoding="utf-8") as file:
         file.write('judgments = "judgments.tsv"\n')
     ran = done(run_assay("report"))
-    assert "assay rank: made anew" in ran.err
-    assert "made anew" not in done(run_assay("report")).err
+    assert "assay rank: run again" in ran.err
+    assert "run again" not in done(run_assay("report")).err
     Path("judgments.tsv").touch()
-    assert "made anew" in done(run_assay("report")).err
+    assert "run again" in done(run_assay("report")).err
 
 
 def test_from_a_folder_below(
@@ -136,7 +136,7 @@ def test_what_is_missing_has_a_remedy(project: Path, run_assay: Run) -> None:
         ("effort", "names no edits"),
         ("next-set", "names no judgments"),
         ("report", "no answers yet"),
-        ("collect", "say what to do: --sheets xlsx writes a sheet for every rater"),
+        ("collect", "say what to do: --sheets xlsx writes a sheet for each rater"),
     ):
         ran = run_assay(command)
         assert ran.code == 2

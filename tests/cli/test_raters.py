@@ -45,7 +45,7 @@ def test_raters(campaign: list[object], run_assay: Run, tmp_path: Path) -> None:
         "rater-1",
         "Krippendorff",
         "Outliers: none.",
-        "outlier: more than",
+        "Outlier: more than",
         "by each alone",
     ):
         assert words in out
@@ -89,7 +89,7 @@ def test_breakdown(campaign: list[object], run_assay: Run, tmp_path: Path) -> No
         code, out, err = run_assay("estimate", *campaign, "--by", by)
         assert code == 0
         assert f"Scores by {by} (lower is better)" in out
-        assert "Differences between systems decided inside each group." in out
+        assert "Differences between systems that are decided within each group." in out
         assert "intervals are shown" in err
     found = json.loads(run_assay("estimate", *campaign, "--by", "domain", "--json").out)
     assert found["kind"] == "estimates"

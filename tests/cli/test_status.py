@@ -70,7 +70,7 @@ def test_where_there_is_no_project(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     ran = run_assay("status")
-    assert (ran.code, "there is no project here" in ran.err) == (2, True)
+    assert (ran.code, "this is not a project" in ran.err) == (2, True)
     Path("assay.toml").write_text('judgments = "judgments.tsv"\nscores = "x.tsv"\n')
     assert "assay monitor" in run_assay("status").err
     Path("assay.toml").write_text('protocol = "esa"\n')

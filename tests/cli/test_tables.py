@@ -172,7 +172,7 @@ def test_other_tools_answers_are_read_where_they_are_used(run_assay: Run, tmp_pa
     assert "--format (xliff) holds no judgments or ratings; choose from" in ran.err
     ran = run_assay("plan", "ratings", "--population", "100", "--sd", "1", "--format", "google-mqm")
     assert ran.code == 2
-    assert "--format (google-mqm) is about a pilot" in ran.err
+    assert "--format (google-mqm) needs a pilot" in ran.err
 
 
 def test_part_of_a_table_is_checked(run_assay: Run, tmp_path: Path) -> None:
@@ -209,11 +209,11 @@ def test_two_sources_under_one_key(run_assay: Run, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("command", "message"),
     [
-        (["plan", "ratings", "--population", "90", "--sd", "1"], "is about a pilot"),
+        (["plan", "ratings", "--population", "90", "--sd", "1"], "needs a pilot"),
         (["plan", "comparison", "--population", "90", "--difference-sd", "1", "--gap", "1"],
-         "is about a pilot"),
-        (["effort", "edits.tsv"], "is about --ratings; give --ratings too"),
-        (["sample", "scores.tsv", "--budget", "5"], "is about --history; give --history too"),
+         "needs a pilot"),
+        (["effort", "edits.tsv"], "needs --ratings; give --ratings too"),
+        (["sample", "scores.tsv", "--budget", "5"], "needs --history; give --history too"),
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("better", ["lower", "higher"])
@@ -241,12 +241,12 @@ def test_only_reports_are_written_over(run_assay: Run, tmp_path: Path) -> None:
         report.write_text("my own page\n")
         ran = run_assay("report", saved, "-o", report)
         assert ran.code == 2
-        assert "is there, and not such a report of Assay's; name another one" in ran.err
+        assert "exists and is not a report by Assay; name another file" in ran.err
         assert report.read_text() == "my own page\n"
 
 
 def test_a_demo_writes_over_nothing_but_a_demo(run_assay: Run, demo: Demo, tmp_path: Path) -> None:
-    refused = "is there, and not as a demo wrote it; name another folder"
+    refused = "exists and is not as a demo wrote it; name another folder"
     mine = tmp_path / "scores.tsv"
     mine.write_text("mine\n")
     assert refused in run_assay("demo", "-o", tmp_path).err

@@ -243,9 +243,9 @@ def test_repeats_come_half_of_the_tasks_later_and_checks_stand_beside_their_outp
         (["A", " "], {}, "raters ('') is not a name; give each a name"),
         (1, {"overlap": 0.1}, "overlap (0.1) needs more than 1 rater; name one more, or give 0"),
         (2, {"per_output": 3}, "per_output (3) exceeds the 2 raters; name more of them"),
-        (2, {"overlap": 1.5}, "overlap (1.5) is not such a share; give a number from 0 to 1"),
-        (2, {"checks": -1}, "checks (-1) is not such a share; give a number from 0 to 0.5"),
-        (2, {"repeats": 0.6}, "repeats (0.6) is not such a share; give a number from 0 to 0.5"),
+        (2, {"overlap": 1.5}, "overlap (1.5) is not a share; give a number from 0 to 1"),
+        (2, {"checks": -1}, "checks (-1) is not a share; give a number from 0 to 0.5"),
+        (2, {"repeats": 0.6}, "repeats (0.6) is not a share; give a number from 0 to 0.5"),
     ],
 )
 def test_refusals(world: assay.World, raters: Any, options: Any, words: str) -> None:

@@ -193,7 +193,7 @@ def test_the_report_has_documents_and_narrow_intervals(tmp_path: Path) -> None:
     edits = _edits(_latin(3, 6), lambda e, d, s, k: ("a b c", "a b d", float(rng.gamma(2, 3) + 1)))
     page = write_report(assay.effort(edits, measures=["time"], rng=1), tmp_path / "r.html")
     text = page.read_text("utf-8")
-    assert "Documents against the average one, with the 90% interval" in text
+    assert "Effort of each document relative to the average, with the 90% interval" in text
     assert "83% interval" in text
     assert "p (Holm)" in text
     assert "each editor a different document from each system" in text

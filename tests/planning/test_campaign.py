@@ -138,7 +138,7 @@ def test_scales_are_followed() -> None:
 @pytest.mark.parametrize(
     ("options", "fault"),
     [
-        ({"budget": "300 EUR", "decide": 2}, "is a second goal beside `budget`"),
+        ({"budget": "300 EUR", "decide": 2}, "is a second goal next to `budget`"),
         ({"budget": "300 EUR"}, "what a rating costs is not known"),
         ({"budget": "3 h"}, "how long a rating takes is not known"),
         ({"budget": "3 ratings"}, "not two segments of all systems; give enough for 5"),
@@ -146,8 +146,8 @@ def test_scales_are_followed() -> None:
         ({"budget": "soon"}, "is not an amount"),
         ({"decide": -1}, "is not a positive"),
         ({"half_width": 0}, "is not a positive"),
-        ({"overlap": 2}, "is not such a share"),
-        ({"checks": 1.5}, "is not such a share"),
+        ({"overlap": 2}, "is not a share"),
+        ({"checks": 1.5}, "is not a share"),
         ({"raters": 2, "per_output": 3}, "exceeds the 2 raters"),
         ({"protocol": "pairwise"}, "has no ratings to plan"),
         ({"level": 1.5}, "level"),

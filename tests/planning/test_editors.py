@@ -47,7 +47,7 @@ def test_a_pilot_gives_the_spread() -> None:
     assert "6 editors" in plan.notes[0]
     with pytest.raises(OptionError, match="measure .time. is not in the pilot"):
         assay.plan_editors(3, 3.0, pilot=pilot, measure="time")
-    with pytest.raises(OptionError, match="variances of its own"):
+    with pytest.raises(OptionError, match="has its own variances"):
         assay.plan_editors(3, 3.0, pilot=pilot, cell=1.0, residual=1.0)
 
 
@@ -98,9 +98,9 @@ def test_longer_documents_help_up_to_a_point() -> None:
         ((3, 3.0), {"power": 0.01}, "power .0.01. is not between 0.05 and 1"),
         ((3, 3.0), {"level": 2}, "level .2. is not between 0.5 and 1"),
         ((3, 3.0), {"sizes": [2]}, "sizes .2. is not a whole number from 3 on"),
-        ((3, 3.0), {"cell": 1.0}, "needs residual beside it"),
+        ((3, 3.0), {"cell": 1.0}, "needs `residual` too"),
         ((3, 3.0), {"cell": -1.0, "residual": 1.0}, "are not variances"),
-        ((3, 3.0), {"measure": "hter"}, "measure .hter. has no usual spread"),
+        ((3, 3.0), {"measure": "hter"}, "measure .hter. has no default variances"),
     ],
 )
 def test_bad_input(arguments: tuple[int, float], options: dict[str, object], message: str) -> None:

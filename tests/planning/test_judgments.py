@@ -156,10 +156,10 @@ def test_command(run_assay: Callable[..., Any], tmp_path: Path, few_campaigns: N
     assert type(plan).from_dict(json.loads(saved.read_text("utf-8"))) == plan
     assert json.loads(saved.read_text("utf-8"))["source"] == "pilot"
     ran = run_assay("plan", "judgments", "--systems", 8, "--sigma", 5, "--clusters", 3, "--seed", 1)
-    assert "3 clusters takes " in ran.out
+    assert "3 clusters with " in ran.out
     ran = run_assay("plan", "judgments", "--systems", 8, "--sigma", 5, "--exclude", "A")
     assert ran.code == 2
-    assert "is about a pilot" in ran.err
+    assert "needs a pilot" in ran.err
 
 
 def test_wmt13(shared_data: Path) -> None:
@@ -204,7 +204,7 @@ def test_what_there_is_to_spend_decides_so_many_pairs() -> None:
     assert plan.brings is not None
     assert plan.brings["sign"] == pytest.approx(0.8, abs=0.001)
     shown = [str(block) for block in section_of(plan).blocks]
-    assert any("200 h are enough for 80,000 judgments. That decides 80%" in line for line in shown)
+    assert any("200 h buy 80,000 judgments. They decide 80%" in line for line in shown)
     money = assay.plan_judgments(15, sigma=10, pay="0.25 EUR per judgment", spend="2000 EUR")
     assert money.bought == 8000
     assert assay.plan_judgments(15, sigma=10, spend="500 judgments").bought == 500

@@ -261,7 +261,7 @@ class TestSpending:
         assert plan.bought.half_width == pytest.approx(0.3, abs=0.001)
         assert plan_ratings(**options, half_width=0.3).needed == 304  # type: ignore[arg-type]
         lead = section_of(plan).lead
-        assert "1216 EUR are enough for 2,432 ratings (304 segments x 8 systems" in lead
+        assert "1216 EUR buy 2,432 ratings (304 segments x 8 systems" in lead
         assert "intervals of ±0.3" in lead
 
     def test_a_comparison(self) -> None:
@@ -304,7 +304,7 @@ class TestWidest:
         assert two.widest is not None
         assert two.widest.name == "B and C"
         assert any(
-            "the widest spread, that of B (sd" in block
+            "the widest, that of B (sd" in block
             for block in section_of(plan).blocks
             if isinstance(block, str)
         )
@@ -386,7 +386,7 @@ def test_answers_are_no_metrics() -> None:
         lambda: plan_comparison(pilot=pilot, gap=1.0),
         lambda: plan_ratings(pilot=pilot, half_width=0.5),
     ):
-        with pytest.raises(OptionError, match=r"correlation 1.00\) all but equal the ratings"):
+        with pytest.raises(OptionError, match=r"correlation 1.00\) nearly equal the ratings"):
             call()
 
 

@@ -74,7 +74,7 @@ class TestByHand:
         wanted = stats.t.ppf(0.975, 49) * 10 / np.sqrt(50)
         assert plan.curve[-1].half_width == pytest.approx(wanted)
         assert [note.code for note in plan.notes] == ["raters-unknown", "out-of-reach"]
-        assert plan.notes[1] == f"out of reach: if everything is rated, ±{wanted:.3g} remain"
+        assert plan.notes[1] == f"out of reach: if everything is rated, ±{wanted:.3g} remains"
 
     def test_too_few_for_the_metrics(self) -> None:
         plan = plan_ratings(population=100, sd=1, correlation=0.5, features=10, sizes=[5, 12])

@@ -89,7 +89,7 @@ def test_the_first_sets_come_from_an_empty_table(
     ran = run_assay("next-set", "j.tsv", "--scores", "scores.tsv", "--json")
     assert len(json.loads(ran.out)["sets"][0]) == 4
     ran = run_assay("next-set", "j.tsv", "--systems", "A,B", "--seed", "1")
-    assert "Nothing is judged yet." in ran.out
+    assert "There are no judgments yet." in ran.out
     assert run_assay("next-set", "j.tsv").code == 2
     assert "name the systems" in run_assay("next-set", "j.tsv", "--systems", "4").err
     both = run_assay("next-set", "j.tsv", "--systems", "A,B", "--scores", "scores.tsv")

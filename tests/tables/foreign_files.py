@@ -377,14 +377,14 @@ def a_column_per_segment(folder: Path) -> Made:
 def penalties(folder: Path) -> Made:
     rows = scored(lambda score: (100 - score) / 4)
     made = text_file(folder / "x.csv", ["segment", "system", "rater", "Penalty points"], rows)
-    return Made(made.files, asks="fewer is better as a rule. Say it with `better`")
+    return Made(made.files, asks="lower is usually better. Say which it is with `better`")
 
 
 @made
 def numbers_of_errors(folder: Path) -> Made:
     rows = scored(lambda score: (100 - score) // 10)
     made = text_file(folder / "x.csv", ["segment", "system", "rater", "Number of errors"], rows)
-    return Made(made.files, asks="fewer is better as a rule")
+    return Made(made.files, asks="lower is usually better")
 
 
 @made
@@ -402,7 +402,7 @@ def ranks(folder: Path) -> Made:
         rows += [(seg, system, rater, order.index(score) + 1)
                  for system, score in zip(SYSTEMS, scores, strict=True)]  # fmt: skip
     made = text_file(folder / "x.csv", ["segment", "system", "judge", "Rank"], rows)
-    return Made(made.files, asks="fewer is better as a rule")
+    return Made(made.files, asks="lower is usually better")
 
 
 @made
@@ -512,7 +512,7 @@ def a_scale_that_ends_with_the_worst(folder: Path) -> Made:
     rows = scored(lambda score: 7 - score // 17)
     names = ["Segment", "System", "Rater", "Rating (1=best, 7=worst)"]
     made = text_file(folder / "x.csv", names, rows)
-    return Made(made.files, asks="fewer is better as a rule")
+    return Made(made.files, asks="lower is usually better")
 
 
 @made

@@ -46,9 +46,11 @@ def test_the_page_has_one_verdict_and_folds_the_others(world: assay.World) -> No
     assert page.count("<summary>By another rule: WMT practice (wilcoxon mean)</summary>") == 1
     assert "which treat outputs as independent" in page
     text = markdown(report)
-    assert "Not this page's verdict, which is by differences of estimates, each by itself" in text
+    assert (
+        "the page's verdict, which follows differences of estimates, each at the 95% level" in text
+    )
     # The rule is named where verdicts are drawn or listed.
-    assert len(re.findall("each by itself at 95%", page)) >= 4
+    assert len(re.findall("each at the 95% level", page)) >= 4
 
 
 def test_without_estimates_the_audit_has_the_verdict(world: assay.World) -> None:
@@ -76,8 +78,8 @@ def test_family_is_said_wherever_verdicts_are_shown(world: assay.World) -> None:
     assert sum(d.decided for d in family.differences) < sum(d.decided for d in each.differences)
     section = section_of(family)
     captions = [block.caption for block in section.blocks if hasattr(block, "caption")]
-    assert sum("all together at 95% (Holm)" in text for text in captions) == 3
-    assert "all together at 95% (Holm)" in section.lead
+    assert sum("all together at the 95% level (Holm)" in text for text in captions) == 3
+    assert "all together at the 95% level (Holm)" in section.lead
     audit = section_of(assay.audit_ratings(ratings, world.test_set, family=True, rng=1))
     assert not any("each by itself" in str(block) for block in (audit.lead, *audit.blocks))
     judged = world.judge(3000, rng=1)
@@ -102,7 +104,9 @@ def test_differences_and_estimates_agree_or_say_why(world: assay.World) -> None:
             if getattr(block, "name", "") == "differences"
         )  # fmt: skip
         scores[method] = max(gaps)
-        assert ("may not be exactly that of the two estimates" in caption) == (max(gaps) > 1e-9)
+        assert ("may deviate a little from the difference of the two estimates" in caption) == (
+            max(gaps) > 1e-9
+        )
     assert scores["mean"] < 1e-9 < scores["regression"]
 
 

@@ -80,7 +80,7 @@ def test_a_ranking(ranking: dict[str, object], tmp_path: Path) -> None:
     assert cells == expected
     assert ranking["signature"] in page
     text = " ".join("".join(tree.xpath("//p[@class='lead']//text()")).split())
-    assert text.startswith("By 2,000 judgments, at the 95% level, the rank range of S1 is 1–2.")
+    assert text.startswith("From 2,000 judgments, at the 95% level, the rank range of S1 is 1–2.")
     assert "Rank (1 is best)" in page
     undecided = [i for i in ranking["comparisons"] if not i["decided"]]  # type: ignore[attr-defined]
     said = tree.xpath("(//table)[2]/tbody/tr/td[last()]/text()")

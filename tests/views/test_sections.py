@@ -225,7 +225,7 @@ def test_an_audit_of_judgments_has_the_same_section(tmp_path: Path) -> None:
     world = assay.simulate(documents=30, systems=3, rng=1)
     result = assay.audit_judgments(world.judge(600, per_set=3, rng=1), rng=1)
     page = write_report(result, tmp_path / "r.html").read_text("utf-8")
-    assert "one judgment has the noise" in page.lower()
+    assert "the noise of a judgment is" in page.lower()
     assert ">wins<" in page
 
 
@@ -420,9 +420,9 @@ def test_ratings_rankings_say_what_a_line_means() -> None:
 def test_goals_of_plans_and_monitoring_in_words(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("assay.planning.model.SIMULATED_CAMPAIGNS", 10)  # only words count
     for options, words in (
-        ({"significant": 0.7}, "70% of the pairs decided takes"),
-        ({"clusters": 2}, "2 clusters takes"),
-        ({"range_size": 3}, "rank ranges of 3 ranks takes"),
+        ({"significant": 0.7}, "Deciding 70% of the pairs with"),
+        ({"clusters": 2}, "Reaching 2 clusters with"),
+        ({"range_size": 3}, "Reaching rank ranges of 3 ranks with"),
     ):
         plan = assay.plan_judgments(5, sigma=8.0, rng=1, **options)  # type: ignore[arg-type]
         assert words in section_of(as_result(plan.to_dict())).lead
@@ -430,7 +430,7 @@ def test_goals_of_plans_and_monitoring_in_words(monkeypatch: pytest.MonkeyPatch)
     order = assay.sample(world.test_set, design="interleaved", budget="50%", rng=1)
     seen = assay.monitor(world.test_set, world.rate(order), sample=order, half_width=0.3,
                          goal="ranking")  # fmt: skip
-    assert "a decision, or an interval of ±0.3, for every pair" in section_of(
+    assert "a decision or an interval of ±0.3, for every pair" in section_of(
         as_result(seen.to_dict())
     ).lead.replace("±0.3 for", "±0.3, for")
 

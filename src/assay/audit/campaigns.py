@@ -376,7 +376,7 @@ def _few_raters(ratings: Ratings, estimates: Estimates) -> tuple[Note, ...]:
     if estimates.target == "raters" or not 0 < len(ratings.raters) <= MOST_FEW_RATERS:
         return ()
     text = (
-        f"with {len(ratings.raters)} raters, their preferences count as quality, and no interval"
+        f"with only {len(ratings.raters)} raters, their tastes count as quality, and no interval"
         " shows that"
     )
     return (Note("few-raters", text),)
@@ -389,20 +389,20 @@ def _notes(estimates: Estimates, basis: _Basis, *, known: bool, guessed: bool) -
     if basis.target == "texts":
         notes.append(Note(
             "new-units",
-            f"intervals are for new {basis.unit}s like the rated ones, as if those were a random"
-            " draw of their kind",
+            f"intervals are for new {basis.unit}s like the rated ones, taken as a random draw of"
+            " their kind",
         ))  # fmt: skip
     if guessed:
-        text = "how the segments were chosen is unknown: give the sample, or say what to assume"
+        text = "how the segments were chosen is not known; give the sample, or say what to assume"
         notes.append(Note("choice-guessed", text))
     if not known:
-        text = "no scores are given, so what was left unrated is unknown"
+        text = "without a scores table, it is not known what was left unrated"
         notes.append(Note("no-test-set", text))
     if basis.unit == "segment" and _about(estimates, basis.unit) == "new-segments":
         notes.append(Note(
             "segments-as-units",
-            "some system has no documents, or only one, so every segment is a unit; intervals are"
-            " too narrow where segments are correlated",
+            "a system has no documents, or only one, so each segment counts as a unit; intervals"
+            " are too narrow if segments are correlated",
         ))  # fmt: skip
     return notes
 

@@ -232,10 +232,10 @@ def _claims(audit: Audit) -> list[str]:
     if against:
         more = f", and {len(against) - 5} more" if len(against) > 5 else ""
         lines.append(f"contradicted: {', '.join(against[:5])}{more}")
-    lines.append(f"distinctions are decided {_rule(audit)}{neighbours}")
+    lines.append(f"distinctions are decided, {_rule(audit)}{neighbours}")
     if audit.target == "answers" and design_of(audit.assumption).everything:
         lines.append(
-            "everything is rated, so for these answers there is nothing to decide; the targets"
+            "everything is rated, so there is nothing to decide for these answers; the targets"
             " raters and texts show which differences would hold with other raters or texts"
         )
     return lines
@@ -246,8 +246,8 @@ def _held(audit: Audit) -> str:
     if not has_note(audit.notes, "intervals-do-not-hold"):
         return ""
     return (
-        "these intervals and verdicts do not hold, since the outputs without a rating are"
-        " different in kind from the rated ones; taken as they are, "
+        "these intervals and verdicts do not hold, since the outputs without a rating differ in"
+        " kind from the rated ones; at face value, "
     )
 
 
@@ -255,9 +255,9 @@ def _rule(audit: Audit) -> str:
     """How a distinction is decided, where there are several."""
     level = percent(audit.level)
     if audit.family:
-        return f"all together at {level} (Holm)"
+        return f"all together at the {level} level (Holm)"
     together = _hold(audit.published.hold_holm)
-    return f"each by itself at {level}; by Holm's rule for all together, {together}"
+    return f"each at the {level} level; corrected for their number (Holm), {together}"
 
 
 def _unmatched(audit: Audit) -> list[str]:
@@ -320,9 +320,9 @@ def _covered(audit: Audit) -> list[str]:
     if covered.outputs and covered.of_outputs and covered.outputs < covered.of_outputs:
         shares = [item.share or 0.0 for item in audit.systems]
         lines.append(
-            f"{covered.outputs:,} of {covered.of_outputs:,} outputs are rated"
-            f" ({covered.outputs / covered.of_outputs:.0%}), from {min(shares):.0%} to"
-            f" {max(shares):.0%} of a system's"
+            f"{covered.outputs:,} of {covered.of_outputs:,} outputs"
+            f" ({covered.outputs / covered.of_outputs:.0%}) are rated, between {min(shares):.0%}"
+            f" and {max(shares):.0%} per system"
         )
     return lines
 
@@ -344,7 +344,7 @@ def _practice(audit: Audit) -> list[str]:
     if audit.source == "ratings":
         how = "rank-sum tests between neighbours, which treat outputs as independent"
     else:
-        how = "single judgments resampled as if they were independent"
+        how = "single judgments, resampled as if they were independent"
     ours_by = (
         f"by what is decided {WHERE[audit.target]}" if audit.target in ("answers", "raters")
         else f"with each {audit.unit} as the unit"
@@ -358,7 +358,7 @@ def _practice(audit: Audit) -> list[str]:
     ]
     return [
         f"{ours_by}, the systems form {plural(ours, 'cluster')} (mean rank range {both[0]:.1f});"
-        f" by another rule ({how}) {usual} ({both[1]:.1f})"
+        f" {how}, give {usual} ({both[1]:.1f})"
     ]
 
 
@@ -371,8 +371,8 @@ def _power(audit: Audit) -> list[str]:
     return [
         f"differences of {power.detectable:.3g} (median over pairs; {power.detectable_worst:.3g}"
         f" in the worst case) are found with {power.power:.0%} probability;"
-        f" {power.powered or 0:.0%} of pairs differ by enough, and {power.expected:.0%} of pairs"
-        f" were expected to be decided ({power.found:.0%} are)"
+        f" {power.powered or 0:.0%} of the pairs differ by that much. {power.expected:.0%} of the"
+        f" pairs were expected to be decided, and {power.found:.0%} are"
     ]
 
 
@@ -381,7 +381,7 @@ def _stability(audit: Audit) -> list[str]:
     if audit.stable is None or audit.stable_pairs is None:
         return []
     return [
-        f"a repeat of this size would put {audit.stable_pairs:.0%} of pairs in this order"
+        f"a repeat of this size would put {audit.stable_pairs:.0%} of the pairs in this order"
         f" {WHERE[audit.target]}, and all systems with probability {audit.stable:.2f}"
     ]
 
@@ -392,8 +392,8 @@ def _met(audit: Audit) -> list[str]:
     if matched.never:
         lines.append(f"{matched.never} of {matched.pairs} pairs were never compared head to head")
     lines.append(
-        f"pairs were compared {matched.typical:,.0f} times in the median, {matched.least:,} to"
-        f" {matched.most:,} times in all"
+        f"each pair was compared {matched.least:,} to {matched.most:,} times, in the median"
+        f" {matched.typical:,.0f} times"
     )
     return lines
 
@@ -407,9 +407,9 @@ def _model(audit: Audit) -> list[str]:
         ]
     expected, seen = power.expected_by or {}, power.found_by or {}
     return [
-        f"one judgment has the noise sigma = {power.sigma:.1f} on a scale where systems lie between"
-        f" 0 and 10; then {expected.get('sign', 0):.0%} of pairs are expected to be significant by"
-        f" sign tests ({seen.get('sign', 0):.0%} are) and {expected.get('pooled', 0):.0%} by a"
+        f"the noise of a judgment is sigma = {power.sigma:.1f}, on a scale where systems lie"
+        f" between 0 and 10. {expected.get('sign', 0):.0%} of the pairs should then be significant"
+        f" by sign tests ({seen.get('sign', 0):.0%} are) and {expected.get('pooled', 0):.0%} by a"
         f" test that pools all judgments ({seen.get('bootstrap', 0):.0%} are by the bootstrap)"
     ]
 
@@ -422,9 +422,9 @@ def _agreement(audit: Audit, what: str) -> list[str]:
         return [f"no two raters share {what}, so their agreement is unknown"]
     within = ""
     if raters.within is not None:
-        within = f"; with themselves on {raters.repeated:,} repeated ones: {raters.within:.2f}"
+        within = f", and with themselves {raters.within:.2f} on {raters.repeated:,} repeated ones"
     return [
-        f"{raters.raters} raters agree with alpha = {raters.alpha:.2f} on the"
+        f"the agreement of {raters.raters} raters is alpha = {raters.alpha:.2f} on the"
         f" {raters.overlapping:,} {what} that two or more of them answered{within}"
     ]
 
@@ -434,17 +434,17 @@ def ratings_next(audit: Audit, pay: Costs) -> tuple[str, ...]:
     power, now = audit.power, audit.coverage.answers
     if power.expected >= power.power or power.detectable is None:
         return ()
-    share = f"{power.power:.0%} of pairs"
+    share = f"{power.power:.0%} of the pairs"
     about = "" if power.needed is None else f"about {pay.counted(power.needed, 'ratings')}"
     if audit.target == "raters":
         if power.needed is None:
             return (
-                f"to decide {share}, give every task to more raters; more segments are not enough",
+                f"to decide {share}, give each task to more raters; more segments are not enough",
             )
         return (f"to decide {share}: {about} of this test set by such raters",)
     if audit.target == "answers":
         if power.needed is None:
-            return (f"to decide {share}, not even rating everything is enough",)
+            return (f"rating everything would not be enough to decide {share}",)
         return (f"to decide {share}: {about} of this test set",)
     if power.needed is None:
         return (f"to decide {share}: more than 1,000 times as many {audit.unit}s",)
@@ -473,7 +473,7 @@ def judgments_next(audit: Audit, pay: Costs) -> tuple[str, ...]:
             f"but {audit.power.needed_by_curve:,} by sign tests if the trend of these judgments"
             " continues, because the systems are not evenly spread"
         )
-    return (f"for {audit.power.power:.0%} of pairs to be significant: {', '.join(parts)}",)
+    return (f"to make {audit.power.power:.0%} of the pairs significant: {', '.join(parts)}",)
 
 
 def _are(number: int) -> str:

@@ -403,7 +403,7 @@ def pairs(option: str, text: str | None) -> dict[str, str]:
             remedy = "write NAME=YOURS, separated by commas"
             raise OptionError(option, part, "is not a pair", remedy)
         if mapping.setdefault(left.strip(), right.strip()) != right.strip():
-            raise OptionError(option, part, "names it again, otherwise", "name each once")
+            raise OptionError(option, part, "contradicts an earlier pair", "name each column once")
     return mapping
 
 
@@ -612,7 +612,7 @@ def refuse_alone(option: str, value: object, needed: str, given: object) -> None
     if value is not None and given is None:
         if isinstance(value, list):
             value = " ".join(map(str, value))
-        raise OptionError(f"--{option}", value, f"is about --{needed}", f"give --{needed} too")
+        raise OptionError(f"--{option}", value, f"needs --{needed}", f"give --{needed} too")
 
 
 def score_range(text: str | None) -> tuple[float, float] | None:

@@ -38,7 +38,7 @@ def audit(
 ) -> None:  # fmt: skip
     """Audit a finished campaign: what it covered, what it could find, which distinctions hold.
 
-    Verdicts and clusters are those of assay estimate on the same tables.
+    Verdicts and clusters are those that assay estimate gives for the same tables.
 
     Example: assay audit scores.tsv ratings.tsv --better lower --published ranking.tsv
     """

@@ -301,7 +301,7 @@ def serve(
     folder: Path = Path(), *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
     trusted_proxy: Text = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Serve a project's campaign: made from assay.toml the first time, gone on with after that.
+    """Serve a project's campaign in the browser; the first run makes it from assay.toml.
 
     Prints everybody's link. Answers are kept in the folder; `assay campaign` has the rest.
     An empty folder, or one of several campaigns, is served too: the owner makes campaigns in

@@ -33,7 +33,7 @@ EDITORS, HUMAN, HOURLY = 9, "human", 40.0
 
 
 def demo(*, output: Path = Path("demo"), seed: int = 1, json: bool = False) -> None:
-    """Run the whole pipeline on a simulated campaign; ends with a report page.
+    """Run the whole pipeline on a simulated campaign, and write a report page.
 
     Example: assay demo -o demo
     """
@@ -78,7 +78,7 @@ def _refuse_foreign(folder: Path) -> None:
     for name in FILES:
         path = folder / name
         if path.exists() and f"{_digest(path)}  {name}" not in made:
-            raise InputError(f"{path} is there, and not as a demo wrote it; name another folder")
+            raise InputError(f"{path} exists and is not as a demo wrote it; name another folder")
 
 
 def _digest(path: Path) -> str:
@@ -135,14 +135,13 @@ def _run(rng: np.random.Generator, seed: int) -> _Run:
 def _show_sample(summary: SampleSummary, stability: Stability) -> None:
     """Two lines: what was drawn, and how stable rankings are under such samples."""
     say(
-        f"sample: {summary.n} of {summary.population} segments in {summary.snippets} snippets;"
-        f" every segment had the probability {summary.max_probability:.3f}"
+        f"sample: {summary.n:,} of {summary.population:,} segments in {summary.snippets} snippets;"
+        f" every segment was drawn with probability {summary.max_probability:.3f}"
     )
     rows = {(row.design, row.matched): f"{row.discordant_pairs:.0%}" for row in stability.designs}
     say(
-        "stability: ranked by a metric on such samples,"
-        f" {rows['rounds', True]} of the pairs change places"
-        f" ({rows['documents', False]} with whole documents drawn for each system by itself)"
+        f"stability: on such samples a metric puts {rows['rounds', True]} of the pairs in the wrong"
+        f" order ({rows['documents', False]} if each system has whole documents of its own)"
     )
 
 
@@ -151,8 +150,8 @@ def _show_raters(report: RaterReport) -> None:
     severity = [item.severity for item in report.raters]
     apart = max(severity) - min(severity)
     say(
-        f"raters: {len(severity)}, agreement {report.alpha:.2f} (Krippendorff's alpha); on the same"
-        f" outputs the severest gives {apart:.2f} points more than the mildest"
+        f"raters: {len(severity)} with an agreement of {report.alpha:.2f} (Krippendorff's alpha);"
+        f" on the same outputs the strictest gives {apart:.2f} points more than the mildest"
     )
 
 
@@ -161,9 +160,9 @@ def _show_ranking(ranking: Ranking, estimates: Estimates) -> None:
     scored = {item.system: item.rank for item in estimates.systems}
     moved = sum(item.rank != scored[item.system] for item in ranking.systems)
     say(
-        f"ranking: {ranking.judgments:,} judgments, one output against another, decide"
+        f"ranking: {ranking.judgments:,} judgments of one output against another decide"
         f" {ranking.significant_pairs} of {ranking.pairs} pairs; {moved} of {len(scored)} systems"
-        " have another rank than by their scores"
+        " rank differently than by score"
     )
 
 
@@ -187,13 +186,15 @@ def _edit(
 
 def _show_effort(result: Effort) -> None:
     """One line: what the leading systems cost editors, and which differences are decided."""
+    from assay.views.section import some
+
     systems = sorted(result.systems, key=lambda item: item.measures["distance"].mean)
     shares = [f"{item.measures['distance'].mean:.1f}% of" for item in systems]
     shares[0] += " the characters of"
-    edited = ", ".join(
+    edited = some([
         f"{share} {item.system}" for share, item in zip(shares, systems, strict=True)
-    )
-    prices = ", ".join(f"{item.price_per_1000_words:.2f}" for item in systems)
+    ])  # fmt: skip
+    prices = some([f"{item.price_per_1000_words:.2f}" for item in systems])
     pairs = [item for item in result.differences if item.measure == "distance"]
     decided = sum(item.decided for item in pairs)
     parity = [item for item in result.parity if item.measure == "distance"]
@@ -201,7 +202,8 @@ def _show_effort(result: Effort) -> None:
     say(
         f"effort: {len(result.editors)} editors changed {edited} (1,000 words cost {prices} at"
         f" {result.rate:.0f} an hour); {decided} of {len(pairs)} differences are decided;"
-        f" within {result.margin:.0%} of {result.human}: {', '.join(equal) or 'none shown'}"
+        f" {', '.join(equal) or 'no system'} is shown to be within {result.margin:.0%} of"
+        f" {result.human}"
     )
 
 
@@ -209,10 +211,10 @@ def _show_savings(result: Estimates, truth: dict[str, float], rated: int, all_of
     covered = sum(item.low <= truth[item.system] <= item.high for item in result.systems)
     widest = max((item.high - item.low) / 2 for item in result.systems)
     say(
-        f"the truth lies in {covered} of {len(result.systems)} intervals; systems rated on the same"
-        " segments tend to err together"
+        f"truth: {covered} of {len(result.systems)} intervals contain the true score; the errors of"
+        " systems rated on the same segments are correlated"
     )
     say(
-        f"saved: {rated:,} ratings instead of {all_of_it:,} ({1 - rated / all_of_it:.0%} fewer),"
-        f" for intervals of ±{widest:.2f} or less"
+        f"saved: {rated:,} ratings instead of {all_of_it:,} ({1 - rated / all_of_it:.0%} fewer)"
+        f" give intervals of ±{widest:.2f} or narrower"
     )

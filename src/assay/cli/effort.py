@@ -33,8 +33,8 @@ def effort(
 ) -> None:  # fmt: skip
     """Compare systems by post-editing effort.
 
-    EDITS are tables or files of a translation tool; where the tool keeps one text per segment,
-    give the files from before editing and after it instead.
+    EDITS are tables, or files of a translation tool. If the tool keeps only one text per segment,
+    give --before and --after instead.
 
     Example: assay effort --before before --after after --rate "40 EUR"
     """
@@ -127,8 +127,8 @@ def read_edit_files(
 
     if not files:
         raise InputError(
-            "no edits are given; name tables of edits, or the folders of a translation tool's files"
-            " with --before and --after"
+            "no edits are given; name tables of edits, or give a translation tool's folders with"
+            " --before and --after"
         )
     files = [found for file in files for found in _in_folder(file)]
     for place, file in enumerate(files):

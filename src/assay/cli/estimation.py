@@ -31,7 +31,7 @@ def estimate(
 ) -> None:  # fmt: skip
     """Estimate each system's score on the whole test set, with intervals and rank ranges.
 
-    Without SCORES the rated outputs are the test set, and verdicts are for texts like these.
+    Without SCORES, the rated outputs are the test set, and verdicts hold for texts like these.
 
     Methods: auto, mean, regression, cv-single, cv-mean, cv-multi, cv-knn.
 
@@ -129,11 +129,11 @@ def monitor(
     level: float = 0.95, read: Annotated[Reading, "columns metrics lower_metrics exclude only lp"],
     save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Say whether enough has been rated, while ratings come in.
+    """Check, while ratings come in, whether enough has been rated.
 
-    The goal score asks for every score within the half-width; ranking for every difference decided,
-    or as narrow. Looks are planned: each takes place once all segments up to it are rated.
-    From judgments: which pairs are decided, however pairs are chosen.
+    The goal score wants an interval of the half-width for every score; ranking wants every
+    difference decided, or that narrow. Looks are planned: each takes place once all segments up to
+    it are rated. From judgments: which pairs are decided, however the pairs are chosen.
 
     Example: assay monitor scores.tsv ratings.tsv --sample sample.tsv --goal ranking --looks 5
     """
@@ -207,7 +207,7 @@ def evaluate(
 ) -> None:  # fmt: skip
     """Try estimators on a fully rated test set: error, bias, coverage and width.
 
-    With --half-width also stopping rules: how much is rated until intervals are that narrow.
+    --half-width also tries stopping rules: how much is rated until intervals are that narrow.
 
     Example: assay evaluate scores.tsv all-ratings.tsv --methods baseline,balanced+regression
     """

@@ -185,8 +185,8 @@ def _need_direction(found: Guess) -> None:
     if found.lower_likely:
         score = found.columns.get("score") or ", ".join(found.melted)
         raise InputError(
-            f"{found.source}: of scores called {score} fewer is better as a rule. Say it with"
-            " `better` (lower, or higher)"
+            f"{found.source}: in scores called {score}, lower is usually better. Say which it is"
+            " with `better` (lower or higher)"
         )
 
 

@@ -13,7 +13,7 @@ from assay.cli.options import CONTEXT, Count, File, Number, Text
 from assay.errors import InputError, OptionError, need_count
 
 kits = typer.Typer(
-    help="Find pieces of text that are alike, and make kits of them for editors.",
+    help="Find similar pieces of text, and build kits for editors from them.",
     no_args_is_help=True,
     context_settings=CONTEXT,
 )
@@ -28,7 +28,7 @@ def find(
     texts: File = None, figure: File = None, seed: Count = None, save: File = None,
     json: bool = False,
 ) -> None:  # fmt: skip
-    """Find pieces of text that should take an editor about the same effort.
+    """Find pieces of text that should take editors about the same effort.
 
     Example: assay kits find book.docx --words 500 --pieces 3
     """
@@ -118,8 +118,8 @@ def build(
 ) -> None:  # fmt: skip
     """Write one blind file per editor, an instruction sheet and a key.
 
-    With --human, the human translation is searched for traces of the other systems; --lp goes into
-    XLIFF files.
+    With --human, the human translation is checked for traces of the systems' outputs. XLIFF files
+    get the language pair from --lp.
 
     Example: assay kits build design.tsv translations.tsv -o kits --human Human
     """

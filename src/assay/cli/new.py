@@ -25,9 +25,9 @@ def new(
     better: Better | None = None, kind: Text = None, format: Text = None, lp: Text = None,
     only: Text = None, replace: bool = False, json: bool = False,
 ) -> None:  # fmt: skip
-    """Make a project from your files, whatever they are, or change its settings.
+    """Make a project from your files, or change its settings.
 
-    What was guessed is shown. In the folder every command finds its files and settings.
+    The guesses are shown. Inside the project, every command finds its files and settings.
 
     Example: assay new demo --from outputs.csv --protocol esa
     """
@@ -41,7 +41,7 @@ def new(
     there = (folder / "assay.toml").is_file()
     if not sources and not there:
         raise InputError(
-            f"{folder} is not a project yet; say what it is made of with --from: a table, a folder"
+            f"{folder} is not a project yet; say with --from what to make it of: a table, a folder"
             " of text files, or a WMT folder"
         )
     if sources:
@@ -136,8 +136,8 @@ def _need_direction(parts: Sequence[Part], said: Mapping[str, object]) -> None:
         doubted = part.guess is not None and part.guess.lower_likely
         if part.kind == "ratings" and doubted and not {"better", "protocol"} & {*said}:
             raise InputError(
-                f"{part.files[0]}: of scores called so fewer is better as a rule. Say it with"
-                " `better` (lower, or higher), or with --protocol mqm"
+                f"{part.files[0]}: in scores with this name, lower is usually better. Say which it"
+                " is with `better` (lower or higher), or with --protocol mqm"
             )
 
 

@@ -69,10 +69,10 @@ def campaign_command(
 ) -> None:  # fmt: skip
     """Plan a campaign: what a budget finds, or what finding a difference takes.
 
-    In a project, systems, segments, raters, pay and a pilot come from there, and it keeps the
-    number of segments for assay sample. Without a pilot, ratings are taken to vary as in
-    published campaigns. `assay plan` alone means this plan; ratings, comparison, judgments and
-    editors are more detailed ones.
+    A project supplies systems, segments, raters, pay and a pilot, and keeps the planned number of
+    segments for assay sample. Without a pilot, ratings are assumed to vary as in published
+    campaigns. `assay plan` alone makes this plan; ratings, comparison, judgments and editors are
+    more detailed ones.
 
     Example: assay plan campaign --scores scores.tsv --budget "300 EUR" --pay "0.12 EUR per rating"
 
@@ -94,8 +94,8 @@ def campaign_command(
             population = test_set.segments.height
     if count is None or population is None:
         raise InputError(
-            "how much there is to rate is not known; give --scores, the test set, or --pilot, the"
-            " ratings so far, or --systems and --population"
+            "how much there is to rate is not known; give --scores (the test set), --pilot (the"
+            " ratings so far), or --systems and --population"
         )
     shared = {"overlap": overlap, "per_output": per_output}
     options: dict[str, Any] = {name: value for name, value in shared.items() if value is not None}
@@ -112,7 +112,7 @@ def campaign_command(
         if rated is None or pilot is not None:
             raise
         result = plan_campaign(count, population, **options)  # refused, too, if it is an option
-        note(f"these ratings are too few to plan by: {error}")
+        note(f"the ratings so far are too few to plan by: {error}")
     kept = ""
     if result.needed is not None and context.obj is not None and own:
         from assay.cli.project import keep_plan
@@ -132,13 +132,13 @@ def _texts_like_these(
     """How many segments there are to rate where ratings alone are known; None: any such texts."""
     if decide is None and half_width is None and (budget is None or "%" in budget):
         note(
-            f"the {rated:,} segments that are rated are taken for the test set; --population says"
-            " how many there are"
+            f"the {rated:,} rated segments are taken for the whole test set; if there are more,"
+            " give --population"
         )
         return rated
     note(
-        f"the plan is for new texts like the {rated:,} rated segments; --population says how many"
-        " segments there are, where there is a test set"
+        f"the plan is for new texts like the {rated:,} rated segments; if there is a test set, give"
+        " --population, its number of segments"
     )
     return None
 
@@ -180,7 +180,7 @@ def ratings_command(
     spend: Text = None, sizes: Text = None, better: Better | None = None, range: Text = None,
     read: OfPilot, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Plan how many segments to rate for an interval of a wanted half-width.
+    """Plan how many segments to rate for intervals of a given half-width.
 
     Example: assay plan ratings --population 1400 --sd 3 --correlation .4 --half-width .3
 
@@ -210,7 +210,7 @@ def comparison_command(
     spend: Text = None, sizes: Text = None, better: Better | None = None, range: Text = None,
     read: OfPilot, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Plan how many segments to rate for both of two systems so that a gap is found.
+    """Plan how many segments to rate for two systems to find a gap between them.
 
     Example: assay plan comparison --population 1400 --difference-sd 3 --gap .4 --power .8
     """
@@ -234,7 +234,7 @@ def judgments_command(
     read: Annotated[Reading, "columns exclude only lp format"], seed: Count = None,
     save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Plan how many judgments to collect to tell systems apart.
+    """Plan how many judgments it takes to tell systems apart.
 
     Example: assay plan judgments --systems 15 --sigma 10 --significant .8
 
@@ -265,10 +265,10 @@ def editors_command(
     only: Text = None, format: Text = None, system: Text = None, editor: Text = None,
     save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Plan how many editors find a gap between systems, the human translation counted as one.
+    """Plan how many editors it takes to find a gap between systems.
 
-    Editors are not paid by the answer, so there is nothing to --spend: --sizes says what numbers of
-    editors can find.
+    A human translation counts as a system. Editors are not paid by the answer, so there is no
+    --spend; --sizes lists numbers of editors and what they can find.
 
     Example: assay plan editors --systems 3 --gap 3
     """
@@ -289,7 +289,7 @@ def editors_command(
     count = _how_many(systems)
     if count is None:
         if seen is None:
-            raise InputError("give --systems, how many are compared, or a pilot")
+            raise InputError("give --systems (how many are compared) or a --pilot")
         count = len(seen.systems)
     result = plan_editors(
         count, gap, measure=measure, pilot=seen, cell=cell, residual=residual,
@@ -315,7 +315,7 @@ def _pilot(
 def _refuse_without_pilot(options: Mapping[str, Text], remedy: str) -> None:
     for name, value in options.items():
         if value is not None:
-            raise OptionError(name, value, "is about a pilot", remedy)
+            raise OptionError(name, value, "needs a pilot", remedy)
 
 
 def _how_many(text: str | None) -> int | None:

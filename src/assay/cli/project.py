@@ -66,7 +66,7 @@ LACKING = {
     "ratings": "no ratings; `assay collect FILES` reads what raters sent back",
     "judgments": 'no judgments; write judgments = "FILE" there',
     "edits": 'no edits; write edits = "FILE" there',
-    "results": "no answers yet, so there is nothing to report; `assay status` says what is missing",
+    "results": "no answers yet; `assay status` shows what is missing",
 }
 
 
@@ -117,8 +117,8 @@ class _Filling:
             said = {k: v for k, v in said.items() if "metrics" not in k}
         if self.name == "sample" and "budget" not in {**self.given, **said}:
             raise InputError(
-                "how much to draw is not said; assay plan --budget '300 EUR' says what that finds"
-                " and keeps it for assay sample, or give a --budget such as 20%"
+                "no budget is set; assay plan --budget '300 EUR' shows what that finds and keeps it"
+                " for assay sample, or give a --budget such as 20%"
             )
         if "columns" in said:
             said["columns"] = self.columns(files)
@@ -277,7 +277,7 @@ class _Filling:
                 number += 1
         elif path.exists() and "output" not in self.given and (of.key or of.ratings):
             raise InputError(
-                f"{os.path.relpath(path)} is there, and raters have begun with it; enlarge it with"
+                f"{os.path.relpath(path)} exists, and raters have begun with it; enlarge it with"
                 f" --top-up {os.path.relpath(path)}, or name another file with -o"
             )
         return path
@@ -290,8 +290,8 @@ class _Filling:
         files = [Path(file) for file in self.given.get("files", ())]
         if not files and not of.returned:
             raise InputError(
-                "say what to do: --sheets xlsx writes a sheet for every rater; name the files that"
-                " raters sent back to read them"
+                "say what to do: --sheets xlsx writes a sheet for each rater; to read what raters"
+                " sent back, name the files"
             )
         if of.key is None:
             return words
@@ -336,7 +336,7 @@ def _run(command: str) -> None:
     """Run a command of the project, without what it shows."""
     from assay.cli import make_app
 
-    note(f"assay {command}: made anew for the report")
+    note(f"assay {command}: run again for the report")
     with redirect_stdout(io.StringIO()), redirect_stderr(io.StringIO()):
         make_app([command])([command], prog_name="assay", standalone_mode=False)
 

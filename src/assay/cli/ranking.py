@@ -37,8 +37,8 @@ def rank(
     """Rank systems from judgments or ratings, with rank ranges and clusters.
 
     Methods: expected-win (default), bojar, better-or-equal, lopez, bradley-terry; from ratings:
-    mean (default), z. WMT rankings become judgments with
-    assay convert --from wmt-rnk --to judgments.
+    mean (default), z. assay convert --from wmt-rnk --to judgments turns
+    WMT rankings into judgments.
 
     Example: assay rank judgments.tsv --ranges pooled
     """
@@ -118,7 +118,9 @@ def monitor_judged(
     from assay.ranking.monitor import monitor_judgments
 
     if answers_kind(judgments, read) == "ratings":
-        raise InputError(f"{judgments}: ratings are watched with their test set; name SCORES first")
+        raise InputError(
+            f"{judgments}: ratings are monitored with their test set; name SCORES first"
+        )
     _refuse("ratings", _given(of_ratings))
     return monitor_judgments(
         read_judged(judgments, read), systems=_system_names(systems), family=family, level=level,
@@ -130,14 +132,14 @@ def need_for_ratings(sample: Path | None, *, each_pair: bool, systems: str | Non
     """``assay monitor`` of ratings: the sample; what is for judgments is refused."""
     _refuse("judgments", _given({"each_pair": each_pair or None, "systems": systems}))
     if sample is None:
-        raise InputError("ratings are watched along their sample; give --sample")
+        raise InputError("ratings are monitored along their sample; give --sample")
     return sample
 
 
 def _system_names(text: str | None) -> list[str] | None:
     """Names, where a number says nothing: verdicts and sets are about systems by name."""
     if text is not None and text.strip().isdigit():
-        raise OptionError("--systems", text, "is a number, no name", "name the systems, as A,B,C")
+        raise OptionError("--systems", text, "is a number, not a name", "name the systems: A,B,C")
     return names(text)
 
 
@@ -147,10 +149,11 @@ def next_set(
     read: Annotated[Reading, "columns exclude only lp"], seed: Count = None, save: File = None,
     json: bool = False,
 ) -> None:  # fmt: skip
-    """Choose the systems to show next: to find the best one soon, or the order.
+    """Choose the systems to compare next, to find the best one (or the order) sooner.
 
-    Ordinary tests do not hold for judgments chosen this way; assay monitor's verdicts do. Towards
-    the best system they take far fewer judgments than random sets, towards the order hardly fewer.
+    Finding the best system takes far fewer judgments than with random sets, finding the order
+    hardly fewer. Ordinary tests do not hold for judgments chosen this way; the verdicts of assay
+    monitor do.
 
     Example: assay next-set judgments.tsv --per-set 5 --count 20
     """
@@ -159,7 +162,7 @@ def next_set(
     from assay.tables.tables import read_scores
 
     if systems is not None and scores is not None:
-        raise OptionError("--systems", systems, "and --scores name them twice", "give one of them")
+        raise OptionError("--systems", systems, "contradicts --scores", "give one of them")
     compete = _system_names(systems) if scores is None else read_scores(scores).systems
     begun = load(judgments, text=lambda _: True).frame.height > 0
     table = read_judged(judgments, read) if begun else None

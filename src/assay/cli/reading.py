@@ -113,7 +113,7 @@ def kind_of(present: Sequence[str], path: Path, read: Reading) -> Literal["judgm
     }
     if not missing["judgments"] and not missing["ratings"]:
         raise InputError(
-            f"{path}: has the columns of judgments and of ratings; keep those of one of them"
+            f"{path}: has the columns of judgments and of ratings; keep one of the two sets"
         )
     if all(missing.values()):
         raise InputError(

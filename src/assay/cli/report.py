@@ -22,9 +22,9 @@ def report(
     results: list[Path], *, output: Path = Path("report.html"), parts: File = None,
     open: bool = False, title: str = "Evaluation report", json: bool = False,
 ) -> None:  # fmt: skip
-    """Make one self-contained HTML page from saved results, or Markdown, or LaTeX.
+    """Turn saved results into one self-contained HTML page, Markdown or LaTeX.
 
-    Of a campaign it says what its looks decided, and how the answers were collected.
+    For a campaign, the report says what its looks decided and how the answers were collected.
 
     Example: assay report news -o report.html
 
@@ -77,7 +77,7 @@ def _refuse_foreign(output: Path) -> None:
     text = output.read_bytes().decode("utf-8", errors="replace")
     if not any(sign in text for sign in REPORT_SIGNS):
         raise OptionError(
-            "output", output, "is there, and not such a report of Assay's", "name another one"
+            "output", output, "exists and is not a report by Assay", "name another file"
         )
 
 

@@ -14,7 +14,7 @@ def reproduce(
     workers: Count = None, scheduler: Text = None, figures: File = None, save: File = None,
     json: bool = False,
 ) -> None:  # fmt: skip
-    """Reproduce a paper's printed numbers and show ours beside the paper's.
+    """Reproduce a paper's printed numbers, and show ours next to them.
 
     Without --draws: 200 campaigns for koehn2012 and korotaev2022, 1,000 samples for lo2023, 100 for
     saldias2022.

@@ -46,11 +46,11 @@ def sample(
     per_output: Count = None, seed: Count = None, figure: File = None, output: File = None,
     save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Draw the segments to show the raters, each with its inclusion probability.
+    """Draw the segments that raters will see, each with its inclusion probability.
 
-    The sample is a table, written with -o: raters are shown its segments, and the estimate
-    needs it. --save keeps its description for the report. A budget of ratings, money or hours (with
-    --pay) is divided by systems and raters.
+    -o writes the sample, a table that raters' sheets and the estimate need; --save keeps its
+    description for the report. A budget of ratings, money or hours (with --pay) is divided by
+    systems and raters.
 
     Designs: auto (by --goal, else by the number of systems), segments (SL), documents (WD),
     fixed-snippets (DF), snippets (DB), snippets-linear, rounds, interleaved, balanced, docs-prop,
@@ -112,7 +112,7 @@ def sample(
     if json:
         return
     if output is None:
-        note("not saved; give -o FILE to keep the sample, the estimate needs it")
+        note("not saved; give -o FILE to keep the sample, which the estimate needs")
     else:
         say(f"written to {output}")
     if context.obj is not None:
@@ -128,7 +128,7 @@ def _design_text(design: str, given: Mapping[str, object]) -> str:
     ]
     if parts and design == "auto":
         raise OptionError(
-            "--design", "auto", "has no parameters of its own", "name the design they belong to"
+            "--design", "auto", "takes no parameters", "name the design they belong to"
         )
     return "|".join([design, *parts])
 
@@ -139,11 +139,12 @@ def next_(
     read: Annotated[Reading, "columns metrics exclude only lp"], seed: Count = None,
     save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Choose which segments, or which systems, to rate next.
+    """Choose the segments or the systems to rate next.
 
-    Methods: auto, adaptive (which systems go on, --count segments for each), docs-incr-human,
-    docs-incr-metrics. Segments are chosen from the sample, or from the whole test set. The budget
-    of the adaptive method is in segments per system on average; without one it is the sample.
+    Methods: auto, adaptive (which systems to continue with, --count segments each),
+    docs-incr-human, docs-incr-metrics. Segments come from the sample, if there is one, else from
+    the whole test set. The adaptive method's budget is the mean number of segments per system;
+    without one it is the sample.
 
     Example: assay next scores.tsv ratings.tsv --sample sample.tsv --count 30
     """
@@ -168,7 +169,7 @@ def stability(
 ) -> None:  # fmt: skip
     """Measure how often samples of a design rank systems differently from the whole test set.
 
-    Several budgets are compared as --budget 10%,20%,40%.
+    --budget 10%,20%,40% compares several budgets.
 
     Example: assay stability scores.tsv --metric chrF --budget 40% --designs SL,WD,DB
     """

@@ -22,10 +22,10 @@ def status(
     context: Context, *, pay: Text = None, level: float = 0.95, save: File = None,
     json: bool = False,
 ) -> None:  # fmt: skip
-    """Say how a project stands: what is in, what is decided, what deciding the rest costs.
+    """Show where a project stands: what is rated, what is decided, what deciding the rest costs.
 
-    Half a campaign will do: scores rest on the beginning of the sample that is complete, and where
-    there is none they are for orientation.
+    The campaign may still be running. Scores use the part of the sample that is complete from its
+    beginning on; without such a part they are for orientation only.
 
     Example: assay status --pay "0.12 EUR per rating"
     """
@@ -33,7 +33,7 @@ def status(
 
     project: Project | None = context.obj
     if project is None:
-        raise InputError("there is no project here (a folder with assay.toml); assay new makes one")
+        raise InputError("this is not a project (a folder with assay.toml); assay new makes one")
     of = project.settings
     test_set, ratings, alone = _read(project)
     drawn = None if of.sample.file is None else project.path(of.sample.file)
@@ -66,7 +66,7 @@ def _read(project: Project) -> tuple[TestSet, Ratings | None, bool]:
     of = project.settings
     if of.judgments and not of.ratings:
         raise InputError(
-            f"{project.file} names judgments; assay monitor says which pairs they decide"
+            f"{project.file} names judgments; assay monitor shows which pairs they decide"
         )
     scores = [] if of.scores is None else [project.path(of.scores)]
     answers = [path for path in project.paths(of.ratings) if path.exists()]

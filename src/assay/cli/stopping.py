@@ -68,5 +68,5 @@ def _sentence(error: BaseException) -> str:
         return f"{error.filename or 'the system'}: {error.strerror}"
     return (
         f"this should not have happened ({type(error).__name__}: {text[:200]}); please report it"
-        " to the developers, with the command and what --debug shows"
+        " to the developers, with the command and the output of --debug"
     )

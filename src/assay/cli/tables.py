@@ -38,9 +38,9 @@ def check(
     editor: Text = None, weights: Text = None, blanks: Blanks = "drop",
     list_formats: Listing = False, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Check a file: every problem with its line, column and remedy.
+    """Check a file and list every problem with its line, column and remedy.
 
-    Without --kind, the kind and the columns are guessed, and the guess is shown.
+    Without --kind, Assay guesses the kind and the columns, and shows the guess.
 
     Example: assay check ratings.tsv --kind ratings --scores scores.tsv --range 0,25
     """
@@ -116,13 +116,13 @@ def convert(
     editor: Text = None, weights: Text = None, blanks: Blanks = "drop",
     list_formats: Listing = False, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Turn other tools' files into tables, and tables into other tools' files.
+    """Convert other tools' files to tables, and tables to other tools' files.
 
     Tables: scores, ratings, errors, judgments, edits, sample (type by the ending: .tsv .csv
     .jsonl .parquet .xlsx). Formats: --list-formats shows them.
 
-    Scores converted to ratings are rows to fill in that name the systems; raters get blind sheets
-    from assay collect --sheets.
+    Scores converted to ratings give rows to fill in, with the systems' names. For blind sheets use
+    assay collect --sheets.
 
     Example: assay convert mqm.tsv ratings.tsv --from google-mqm --to ratings
     """

@@ -36,8 +36,8 @@ def announce(seconds: float, done: int, total: int) -> bool:
     if left < LONG_WORK:
         return False
     note(
-        f"this takes about {left / 60:,.0f} minutes more (done: {done:,} of {total:,}); fewer"
-        " draws, designs, methods or sizes take less, more workers share it, Ctrl-C ends it"
+        f"about {left / 60:,.0f} more minutes (done: {done:,} of {total:,}); fewer draws, designs,"
+        " methods or sizes take less, more --workers share the work, Ctrl-C ends it"
     )
     return True
 

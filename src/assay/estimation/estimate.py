@@ -539,7 +539,7 @@ def _more_texts(estimates: Estimates) -> tuple[str, ...]:
     half = (widest.high - widest.low) / 2
     return (
         f"to halve the widest interval ({widest.system}, ±{half:.3g}), rate about four times as"
-        f" many {unit}, rated as these are",
+        f" many {unit} in the same way",
     )
 
 
@@ -583,7 +583,7 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
     spread = _precision(item, estimates)
     if item.difference == 0:
         return f"{names} are equal in these ratings"
-    goal = f"to decide between {names} (closest to a decision)"
+    goal = f"to decide between {names}, the pair closest to a decision"
     if spread is None:
         return (
             f"{goal}: everything is rated; only more raters for each task would make the"
@@ -596,14 +596,14 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
     if needed is None or needed >= spread.reach * item.population:
         if spread.reach < 1:
             return f"{goal}: {HALF_IS_RATED}"
-        raters = " and more of them by two raters" if item.rater_stderr > 0 else ""
+        raters = ", more of them by two raters," if item.rater_stderr > 0 else ""
         return (
-            f"{goal}, not even all {item.population:,} segments{raters} may be enough: the true"
+            f"{goal}, rating all {item.population:,} segments{raters} may not be enough: the true"
             f" difference is probably about {gap:.3g}"
         )
     return (
-        f"{goal}, rate another {_amount(needed - item.n, estimates)}: they find the probable true"
-        f" difference, about {gap:.3g}, with {POWER:.0%} probability"
+        f"{goal}, rate another {_amount(needed - item.n, estimates)}; the true difference is"
+        f" probably about {gap:.3g}, and they find it with {POWER:.0%} probability"
     )
 
 
@@ -633,9 +633,9 @@ def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
         if 2 * item.severity_stderr > item.stderr:
             return (
                 f"{goal}, have more raters, each for some of the segments; more segments will not"
-                " do it"
+                " help"
             )
         more = "raters" if item.rater_stderr > 0 else "ratings"
-        return f"{goal}, have more {more} for each segment; more segments alone will not do it"
+        return f"{goal}, get more {more} for each segment; more segments alone will not help"
     needed = spread.n_for_half_width(half / 2)
     return f"{goal}, rate another {_amount(max(needed - item.n, 1), estimates)}"

@@ -136,12 +136,12 @@ def plan_campaign(
     if segments is None and (goal == "shares" or _is_plain(budget or "")):
         raise OptionError(
             "budget", budget or "none", "is not in ratings or money",
-            "write it as in '15000 ratings', or say how many segments there are",
+            "write it like '15000 ratings', or say how many segments there are",
         )  # fmt: skip
     spreads = _spreads(pilot, protocol, scale, segments, level)
     paid = (UNPAID if pay is None else pay_of(pay)).timed(spreads.seconds)
     if not 0 <= checks < 1:
-        raise OptionError("checks", checks, "is not such a share", "give a number from 0 to 1")
+        raise OptionError("checks", checks, "is not a share", "give a number from 0 to 1")
     campaign = _Campaign(systems, known, per_output, overlap, checks, power, spreads, paid)
     main, wanted = _planned(campaign, goal, budget, half_width, decide)
     choices = [campaign.choice("plan", main, overlap)] if main else []
@@ -154,8 +154,8 @@ def plan_campaign(
         overlap = round(choices[0].opinions - per_output, 6)
         left = int(wanted) - choices[0].ratings
         if left > 2 * systems:
-            text = f"the budget has {left:,} ratings more than everything rated by so many raters"
-            notes.append(Note("budget-left", f"{text} takes"))
+            text = f"the budget has {left:,} more ratings than it takes to rate everything"
+            notes.append(Note("budget-left", text))
     elif goal != "shares":
         notes.append(campaign.out_of_reach(half_width, decide))
     return CampaignPlan(
@@ -171,7 +171,7 @@ def _goal(budget: str | None, half_width: float | None, decide: float | None) ->
     given = {"budget": budget, "half_width": half_width, "decide": decide}
     named = [name for name, value in given.items() if value is not None]
     if len(named) > 1:
-        raise OptionError(named[1], given[named[1]], f"is a second goal beside `{named[0]}`",
+        raise OptionError(named[1], given[named[1]], f"is a second goal next to `{named[0]}`",
                           "give one of them")  # fmt: skip
     goals: dict[str, Goal] = {"budget": "budget", "half_width": "half-width", "decide": "decide"}
     return goals[named[0]] if named else "shares"
@@ -180,7 +180,7 @@ def _goal(budget: str | None, half_width: float | None, decide: float | None) ->
 def _shared(overlap: float, per_output: int, raters: int | None) -> tuple[float, list[Note]]:
     """The overlap that so many raters can have."""
     if not 0 <= overlap <= 1:
-        raise OptionError("overlap", overlap, "is not such a share", "give a number from 0 to 1")
+        raise OptionError("overlap", overlap, "is not a share", "give a number from 0 to 1")
     if raters is None or raters > per_output:
         return overlap, []
     if raters < per_output:
@@ -188,8 +188,8 @@ def _shared(overlap: float, per_output: int, raters: int | None) -> tuple[float,
     if per_output > 1 or not overlap:
         return 0.0, []
     text = (
-        "one rater cannot show how much raters differ: results hold for this rater, and others"
-        " may disagree; a second rater for 10% of the tasks would show it"
+        "one rater cannot show how much raters differ: results hold for this rater, and others may"
+        " disagree; a second rater for 10% of the tasks would show how much"
     )
     return 0.0, [Note("no-overlap", text)]
 

@@ -121,8 +121,8 @@ def _notes(pilot: Effort | None, needed: int | None, rotated: int | None) -> tup
     if pilot is not None and len(pilot.editors) < MIN_EDITORS_FOR_VARIANCES:
         notes.append(Note(
             "small-pilot",
-            f"the pilot has {len(pilot.editors)} editors: its variances, and so the number needed,"
-            " are rough",
+            f"the pilot has only {len(pilot.editors)} editors, so its variances and the number"
+            " needed are rough",
         ))  # fmt: skip
     if rotated is not None and rotated != needed:
         text = f"with the order of documents rotated and allowed for: {rotated} editors"
@@ -153,7 +153,7 @@ def _spread(
     """The two variances, and where they come from."""
     if pilot is not None:
         if cell is not None or residual is not None:
-            raise OptionError("pilot", "given", "has variances of its own", "leave yours out")
+            raise OptionError("pilot", "given", "has its own variances", "leave yours out")
         need_known("measure", measure, list(pilot.components), "is not in the pilot")
         parts = pilot.components[measure]
         if not parts["editor x document"] + parts["residual"] > 0:
@@ -161,11 +161,11 @@ def _spread(
             raise OptionError("pilot", measure, "has no spread to plan with", remedy)
         return parts["editor x document"], parts["residual"], "pilot"
     if (cell is None) != (residual is None):
-        raise OptionError("cell", cell, "needs residual beside it", "give both or neither")
+        raise OptionError("cell", cell, "needs `residual` too", "give both or neither")
     if cell is not None and residual is not None:
         if not (0 <= cell < float("inf") and 0 < residual < float("inf")):
             both = f"{cell}, {residual}"
             raise OptionError("cell", both, "are not variances", "give them above 0")
         return cell, residual, "given"
-    need_known("measure", measure, list(KOROTAEV), "has no usual spread")
+    need_known("measure", measure, list(KOROTAEV), "has no default variances")
     return *KOROTAEV[measure], "korotaev2022"

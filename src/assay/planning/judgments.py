@@ -257,7 +257,7 @@ def _uneven(
     return (Note(
         "uneven-systems",
         f"warning: with sigma {model.sigma:.3g}, {expected:.0%} of the pairs should be"
-        f" significant by sign test, but in the pilot {observed:.0%} are: the systems are not"
+        f" significant by sign test, but {observed:.0%} are in the pilot: the systems are not"
         f" evenly spread (is one far from the rest?). Sigma {known.curve_sigma:.3g} matches the"
         f" pilot's significant pairs{takes}; plan with that",
     ),)  # fmt: skip

@@ -150,10 +150,10 @@ def _fitted(
     effect = 1.0
     if fit.unit == "segment":
         effect = max(1.0, fit.effect / set_effect(size))
-        text = f"pilot: the pooled test needs {effect:.2f} times the judgments of the model"
+        text = f"pilot: the pooled test needs {effect:.2f} times as many judgments as in the model"
         notes.append(Note("pilot-block-effect", text))
     if sigma is not None:
-        notes.append(Note("given-by-hand", "pilot: the sigma given by hand replaces the pilot's"))
+        notes.append(Note("given-by-hand", "pilot: the given sigma replaces the pilot's"))
     total = fit.judgments + fit.ties
     known = JudgmentsPilot(
         judged=total,
@@ -176,8 +176,8 @@ def _no_difference(fit: SigmaFit, per_set: int, alpha: float) -> Note:
     if fit.agreeing:
         text = (
             f"pilot: all {fit.judgments} judgments agree with one order, but so few may do so by"
-            f" chance, so there is nothing to plan by; {needed} or more that agree as well would"
-            " give a bound"
+            f" chance, so there is nothing to plan by; {needed} or more that agree would give a"
+            " bound"
         )
         return Note("pilot-too-small", text)
     more = "" if needed is None else f"; a pilot of at least {needed:,} judgments may"

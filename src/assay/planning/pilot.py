@@ -134,7 +134,7 @@ def _notes(
         return notes
     rough = ": few, so this is rough" if raters.tasks < FEW_TASKS else ""
     text = (
-        f"pilot: raters differ with a variance of {raters.variance:.3g} a segment by tasks"
+        f"pilot: the variance between raters is {raters.variance:.3g} per segment by tasks"
         f" ({raters.noise:.3g} by single segments), from {raters.tasks} doubly rated tasks{rough}"
     )
     return (*notes, Note("pilot-raters", text))
@@ -303,7 +303,7 @@ def _explained(
     if not X.shape[1]:
         return None, 0, Note("pilot-no-metrics", "pilot: no metrics to plan with")
     if n < MIN_SEGMENTS_FOR_CORRELATION:
-        few = f"pilot: {n} segments are too few to tell what metrics explain"
+        few = f"pilot: {n} segments are too few to tell how much metrics explain"
         return None, 0, Note("pilot-too-few-segments", few)
     candidates = [X.mean(axis=1, keepdims=True)]
     candidates += [X] if 1 < X.shape[1] < n - 2 else []
@@ -313,7 +313,7 @@ def _explained(
     features = candidates[best].shape[1]
     if r > SAME_AS_RATINGS:
         raise OptionError(
-            "metrics", f"correlation {r:.2f}", "all but equal the ratings: one of them is the"
+            "metrics", f"correlation {r:.2f}", "nearly equal the ratings: one of them is the"
             " answer, not a metric", "leave it out",
         )  # fmt: skip
     what = "the metrics" if features > 1 else "the mean metric" if X.shape[1] > 1 else "the metric"

@@ -151,7 +151,7 @@ class _Goal(NamedTuple):
         """What rating everything brings, in words."""
         if self.gap is not None:
             return f"the gap is found in {spread.power(spread.population, self.gap):.0%}"
-        return f"±{spread.half_width(spread.population):.3g} remain"
+        return f"±{spread.half_width(spread.population):.3g} remains"
 
 
 def _assume(
@@ -198,12 +198,12 @@ def _from_pilot(
     """What was given, else what the pilot says."""
     notes = [*pilot.notes]
     if sd is not None or correlation is not None:
-        notes.append(Note("given-by-hand", "pilot: values given by hand replace the pilot's"))
+        notes.append(Note("given-by-hand", "pilot: the given values replace the pilot's"))
     if pilot.ratings_per_output > 1.005:
         notes.append(Note(
             "ratings-per-output",
             f"outputs have {pilot.ratings_per_output:.3g} ratings each in the pilot; the plan"
-            " counts on that many, and takes their mean as the score",
+            " assumes as many, and takes their mean as the score",
         ))  # fmt: skip
     r, p = (correlation, 1) if correlation is not None else (pilot.correlation, pilot.features)
     spread = Spread(
@@ -285,8 +285,8 @@ def _remarks(
         notes.append(Note("everything-needed", text))
     if needed is not None and fewer is not None and fewer > needed:
         text = (
-            "metrics this weak do not help: they cost more degrees of freedom than they save"
-            " in ratings"
+            "metrics this weak do not help: they cost more in degrees of freedom than they save in"
+            " ratings"
         )
         notes.append(Note("weak-metrics", text))
     if base.raters is None:
@@ -306,10 +306,10 @@ def _unknown_raters(needed: int | None, population: int, systems: int) -> Note:
     twice = max(1, round(LITTLE * n))
     return Note(
         "raters-unknown",
-        "how much raters differ is unknown, as no output is rated twice, so beyond half of the"
-        f" test set more ratings promise nothing; a second opinion on {LITTLE:.0%} of"
-        f" {plural(n, 'segment')} ({which}), {plural(twice * systems, 'rating')} more, would make"
-        " it known",
+        "how much raters differ is unknown, as no output is rated twice. So beyond half of the test"
+        f" set more ratings promise nothing; a second opinion on {LITTLE:.0%} of"
+        f" {plural(n, 'segment')} ({which}), {plural(twice * systems, 'rating')} more, would show"
+        " how much",
     )
 
 

@@ -69,6 +69,6 @@ def typical_spread(protocol: str, scale: tuple[float, float] | None = None) -> T
     note = Note(
         "typical-spread",
         f"no pilot: sd {sd:.3g} (differences: {pair:.3g}) is taken from published campaigns"
-        f" ({where}). Yours may be half as large again; plan again once some segments are rated",
+        f" ({where}). Yours may be 1.5 times as large; plan again once some segments are rated",
     )
     return TypicalSpread(sd, pair, raters_beside(sd), raters_beside(pair), note)

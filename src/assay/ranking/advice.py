@@ -37,16 +37,17 @@ def next_steps(
     at = place[item.left], place[item.right]
     gap, sd = shrunk_z(z)
     needed = _needed(number, float(z[at]), float(gap[at]), float(sd[at]), alpha)
-    closest = f"{item.left} and {item.right} (closest to a decision)"
+    closest = f"{item.left} and {item.right}, the pair closest to a decision"
     if needed is None:
         return (
-            f"to decide between {closest}: no realistic number of {kind} will; the true"
-            " difference, if any, is probably smaller than it looks",
+            f"no realistic number of {kind} will decide between {closest}; the true difference, if"
+            " any, is probably smaller than it looks",
         )
     return (
-        f"to decide between {closest}: about {pay.counted(needed - number, f'more {kind}')} of"
-        f" all systems, divided as these {number:,}, do it with {POWER:.0%} probability; this"
-        " allows for a true difference smaller than it looks",
+        f"to decide between {closest}, collect about"
+        f" {pay.counted(needed - number, f'more {kind}')} of all systems, spread as these"
+        f" {number:,} are; they decide it with {POWER:.0%} probability, even if the true difference"
+        " is smaller than it looks",
     )
 
 

@@ -108,8 +108,8 @@ def _systems(audit: Audit) -> Table:
     if not any(item.ease for item in rows):  # all were rated on the same segments
         rows = tuple(replace(item, ease=None) for item in rows)
     found = table(
-        "systems", f"Dot: rank; bar: rank range. Systems, best first{lower}; a line ends a cluster,"
-        f" {_rule(audit)}.",
+        "systems", f"Dot: rank; bar: rank range. Best system first{lower}; a line ends a cluster"
+        f" ({_rule(audit)}).",
         f"rank:count; system:text; score; low,high:interval = {_interval(audit)}; "
         "low_rank,high_rank:ranks = rank range; cluster:count; n:count = segments; "
         f"share:percent; answers:count = {audit.source}; ease",
@@ -131,7 +131,7 @@ def _practice(audit: Audit) -> Table:
             " treat outputs as independent and compare ranks of scores, not their means"
         )
     both = table(
-        "practice", f"{name[0].upper()}{name[1:]} finds more or fewer clusters because {why}.",
+        "practice", f"{name[0].upper()}{name[1:]} may find more or fewer clusters, because {why}.",
         "system:text; low_rank,high_rank:ranks = ranks; cluster:count; "
         "practice_low_rank,practice_high_rank:ranks = practice ranks; practice_cluster:count",
         audit.systems, where="page",
@@ -147,7 +147,7 @@ def _claims(audit: Audit) -> list[Block]:
     shown = "better:text; worse:text; p:p; verdict:text"
     full = table(
         "distinctions",
-        f"Distinctions and whether the answers support them, {_rule(audit)}; those that do not"
+        f"Distinctions, and whether the answers support them ({_rule(audit)}). Those that do not"
         " hold come first.",
         shown, order, where="page",
     )  # fmt: skip
@@ -161,7 +161,7 @@ def _claims(audit: Audit) -> list[Block]:
 def _representation(audit: Audit) -> Table:
     return table(
         "representation",
-        "Parts of the test set, and of the answers. Lengths are those of documents, in segments.",
+        "Shares of the test set and of the answers. Lengths are those of documents, in segments.",
         "what:text = by; name:text = part; full:percent = test set; rated:percent = answers",
         audit.representation,
     )  # fmt: skip
@@ -171,9 +171,9 @@ def _pairs(audit: Audit) -> Table:
     sides = "One-sided" if audit.sides == 1 else "Two-sided"
     return table(
         "pairs",
-        f"Decided {_rule(audit)}. {sides} p, by itself and corrected for the number of pairs"
+        f"Decided {_rule(audit)}. {sides} p, uncorrected and corrected for the number of pairs"
         f" (Holm). Detectable: the smallest true difference found with {audit.power.power:.0%}"
-        " probability. Undecided pairs first.",
+        " probability. Undecided pairs come first.",
         "left:text; right:text; basis:text; n:count; wins:count; losses:count; ties:count; "
         f"difference; low,high:interval = {_interval(audit)}; p:p; p_holm:p = p (Holm); "
         "detectable; better:text",

@@ -37,7 +37,7 @@ def effort_section(result: Effort) -> Section:
         _paper(result),
         _relations(result),
         Figure(
-            "editors", "Every editor's documents against that editor's mean.",
+            "editors", "Each editor's documents relative to that editor's mean.",
             lambda: draw_effort_by_editor(result.by_editor, systems, label=total),
         ) if result.by_editor else None,
     )  # fmt: skip
@@ -52,8 +52,8 @@ def effort_section(result: Effort) -> Section:
         blocks=tuple(block for block in blocks if block is not None),
         signature=result.signature,
         question=(
-            f"Which of {plural(len(systems), 'system')} takes the least effort to edit, by the work"
-            f" of {plural(len(result.editors), 'editor')}?"
+            f"Which of {plural(len(systems), 'system')} takes"
+            f" {plural(len(result.editors), 'editor')} the least effort to edit?"
         ),
         methods=_methods(result),
         sources=("korotaev2022", "patterson1971", *(("schuirmann1987",) if result.parity else ())),
@@ -96,13 +96,14 @@ def _said(result: Effort) -> list[str]:
         ]
     else:
         lines = [
-            f"Whether {best} or {rival} {least} is undecided: {amount} against"
-            f" {_amount(result, rival, short=True)}, by {plural(len(result.editors), 'editor')}."
+            f"Whether {best} or {rival} {least} is undecided after"
+            f" {plural(len(result.editors), 'editor')}: {amount} against"
+            f" {_amount(result, rival, short=True)}."
         ]
     if verdict.beats and (len(verdict.beats) > 1 or not verdict.decided):
         lines.append(f"{verdict.best} beats {_and(verdict.beats)}.")
     if len(verdict.open) > 1:
-        lines.append(f"Against {_and(verdict.open[1:])} it is open too.")
+        lines.append(f"{_and(verdict.open[1:])} cannot be told apart from it either.")
     if result.human is not None and result.human not in (verdict.best, verdict.rival):
         lines.append(f"The human translation, {result.human}: {_amount(result, result.human)}.")
     return [*lines, *_objections(verdict), *_no_price(result)]
@@ -219,8 +220,9 @@ def _drawn(result: Effort) -> Table:
         money = f"price{f' in {result.currency}' if result.currency else ''}"
         axis = f"{money if priced else 'hours'} of editing 1,000 words (less is better)"
     found = table(
-        "systems", f"Dot: mean; bar: {_interval(result.level)}, which also holds what editors and"
-        " documents add to all systems alike: bars may overlap where a difference is decided.",
+        "systems", f"Dot: mean; bar: {_interval(result.level)}. It includes the spread between"
+        " editors and documents, which all systems share, so bars may overlap although a difference"
+        " is decided.",
         {"system": ("system", "text"), "at": (what, "money" if priced else "number"),
          ("low", "high"): (_interval(result.level), "money" if priced else "interval")},
         [dict(zip(("system", "at", "low", "high"), row, strict=True)) for row in rows],
@@ -247,8 +249,8 @@ def _known(end: float | None) -> float:
 def _levels(result: Effort) -> Table:
     return table(
         "effort", "Effort by system and measure; less is better. The 83% interval leaves out the"
-                  " spread that all systems share: where two do not touch, the systems differ at"
-                  " about the 5% level.",
+                  " spread that all systems share: if two do not touch, the systems differ at about"
+                  " the 5% level.",
         f"system:text; measure:text; mean; low,high:interval = {_interval(result.level)}; "
         "low83,high83:interval = 83% interval",
         _by_measure(result.systems, "system"),
@@ -293,7 +295,7 @@ def _differences(result: Effort) -> Table:
     return table(
         "effort-differences", f"Left minus right, with p from the mixed model ({shown} degrees of"
                               f" freedom){anew}. Each verdict is for its pair alone; p (Holm) is"
-                              " corrected for the number of pairs of a measure.",
+                              " corrected for the number of pairs per measure.",
         "left:text; right:text; measure:text; difference;"
         f" low,high:interval = {_interval(result.level)}; p:p; holm_p:p = p (Holm);"
         f"{' randomisation_p:p;' if dealt else ''} least,most:interval = without one editor;"
@@ -323,13 +325,14 @@ def _documents(result: Effort) -> Table | None:
     more = ""
     if len(result.documents) > MOST_DOCUMENTS:
         every, rows = len(rows), [row for row in rows if row["verdict"] == "unlike"]
-        more = f" Only unlike ones are shown, {len(rows)} of {every}."
+        more = f" Only the unlike ones are shown, {len(rows)} of {every}."
     if not rows:
         return None
     inner = _interval(2 * result.level - 1)
     return table(
-        "effort-documents", f"Documents against the average one, with the {inner}: alike if it lies"
-        f" within {1 / result.alike:.2f} and {result.alike:.2f}, unlike if wholly outside.{more}",
+        "effort-documents", f"Effort of each document relative to the average, with the {inner}:"
+        f" alike if it lies between {1 / result.alike:.2f} and {result.alike:.2f}, unlike if it"
+        f" lies wholly outside.{more}",
         f"document:text; measure:text; ratio; low,high:interval = {inner}; "
         "low83,high83:interval = 83% interval; verdict:text",
         rows,
@@ -365,9 +368,9 @@ def _paper(result: Effort) -> Table:
         for name in result.measures
     )
     return table(
-        "placings", "Ratios to the mean of each editor, and pooled over editors; how often first,"
-        " second, ... by the sum of ratios, and the sum of places (korotaev2022: as described, and"
-        " as computed, with time as mean speed over speed).",
+        "placings", "Ratios to each editor's mean, and pooled over editors. Places: how often a"
+        " system came first, second, ... by the sum of ratios; score: the sum of its places. Both"
+        " as korotaev2022 describes them and as it computes them (time as mean speed over speed).",
         f"system:text{measures}; places:text; score:text;"
         " inverse_places:text = places, as computed; inverse_score:text = score, as computed",
         rows,
@@ -379,8 +382,8 @@ def _relations(result: Effort) -> Table | None:
         return None
     return table(
         "relations", "Rank correlations of effort with ratings and with the difficulty of"
-                     " documents; positive where they agree: worse ratings, or harder documents,"
-                     " go with more effort.",
+                     " documents. Positive: worse ratings or harder documents go with more"
+                     " effort.",
         "compared_with:text; measure:text; n:count; correlation = rank correlation; p:p",
         result.relations,
     )  # fmt: skip

@@ -64,7 +64,7 @@ WHY_NOT = (
     " warnings). Taken as they are: "
 )
 REPEATED = {
-    "raters": "other raters and as many ratings",
+    "raters": "other raters and the same number of ratings",
     "texts": "other texts",
     "answers": "another sample of this size",
 }
@@ -159,11 +159,11 @@ def decided_how(level: float, *, family: bool) -> str:
     """How each of several verdicts is reached.
 
     >>> decided_how(0.95, family=False), decided_how(0.9, family=True)
-    ('each by itself at 95%', 'all together at 90% (Holm)')
+    ('each at the 95% level', 'all together at the 90% level (Holm)')
     """
     if family:
-        return f"all together at {percent(level)} (Holm)"
-    return f"each by itself at {percent(level)}"
+        return f"all together at the {percent(level)} level (Holm)"
+    return f"each at the {percent(level)} level"
 
 
 def _winners(result: Estimates) -> list[dict[str, Any]]:
@@ -256,17 +256,18 @@ def _facts(result: Estimates) -> tuple[str, ...]:
 
 def _unknown(result: Estimates) -> tuple[str, ...]:
     """What the estimates leave open."""
-    undecided = [item for item in result.differences if not item.decided]
-    pairs = [f"{item.left} or {item.right}" for item in undecided]
+    pairs = [f"{pair.left} or {pair.right}" for pair in result.differences if not pair.decided]
     beyond = {
-        "raters": "whether the order holds on other texts",
+        "raters": "whether the order holds for other texts",
         "texts": "whether other raters would agree",
         "answers": "whether other raters or other texts would give the same order",
     }[result.basis]
     if not result.differences:
         beyond = beyond.replace("the same order", "the same score").replace("order", "score")
-    which = f"which is better: {some(pairs)}" if _has_width(result) and pairs else ""
-    return tuple(filter(None, (which, beyond)))
+    if not pairs or not _has_width(result):
+        return (beyond,)
+    where = "" if len(pairs) == 1 else f" in {len(pairs)} pairs"
+    return f"which system is better{where}: {some(pairs)}", beyond
 
 
 def _holds(notes: Sequence[str]) -> bool:
@@ -278,7 +279,7 @@ def _held(result: Estimates) -> str:
     if not _holds(result.notes):
         return ""
     if not _has_width(result):
-        return "Everything is rated, so for these answers nothing is left to decide."
+        return "Everything is rated, so nothing is left to decide for these answers."
     return f" Verdicts hold for {HELD_FOR[result.basis]}.{_of_a_pool(result)}{_stable(result)}"
 
 
@@ -292,10 +293,10 @@ def _stable(result: Estimates) -> str:
     if result.stable is None:
         return ""
     pairs = [item.stable for item in result.differences if item.stable is not None]
-    share = f"{sum(pairs) / len(pairs):.0%} of pairs" if len(pairs) > 1 else "the pair"
+    share = f"{sum(pairs) / len(pairs):.0%} of the pairs" if len(pairs) > 1 else "the pair"
     chance = f"{result.stable:.2f}" if result.stable >= 0.005 else "below 0.01"
     whole = (
-        f" (all of them with probability {chance})"
+        f". The whole order would recur with probability {chance}"
         if len(pairs) > 1
         else f" with probability {chance}"
     )
@@ -310,7 +311,7 @@ def _scores(result: Estimates) -> Table:
         "Dot: estimate; bar:"
         f" {interval_heading(result.level, holds=_holds(result.notes))}.{known if truth else ''}"
         " Rank range: the ranks that the decided differences leave possible. A line separates"
-        f" clusters: every difference across it is decided, {_rule(result)}.{_ranked(result)}",
+        f" clusters: every difference across it is decided ({_rule(result)}).{_ranked(result)}",
         "system:text; estimate = score; "
         f"low,high:interval = {_interval(result.level, result.notes)}; truth; "
         "n,population:of = rated; rank:count; low_rank,high_rank:ranks = rank range; "
@@ -333,9 +334,7 @@ def _scores(result: Estimates) -> Table:
 def _ranked(result: Estimates) -> str:
     if not has_note(result.notes, "order-by-differences"):
         return ""
-    return (
-        " Ranks follow the differences, which here put systems in another order than the estimates."
-    )
+    return " Ranks follow the differences, whose order differs here from that of the estimates."
 
 
 def _of_a_pool(result: Estimates) -> str:
@@ -343,10 +342,10 @@ def _of_a_pool(result: Estimates) -> str:
     if not any(item.severity_stderr > 0 for item in result.systems):
         return ""
     if len(result.systems) == 1:
-        return " The interval is for raters like these, who may be stricter or milder as a whole."
+        return " The interval is for raters like these, who may be stricter or milder as a group."
     return (
-        " Scores are for raters like these; a stricter pool would move all systems alike, so"
-        " differences are more certain."
+        " Scores hold for raters like these. A stricter pool would shift all systems alike, so"
+        " differences are more certain than scores."
     )
 
 
@@ -370,9 +369,9 @@ def _differences(result: Estimates) -> Table:
     # The undecided ones first where not all are shown: they are what is left to do.
     return table(
         "differences",
-        "Left minus right, on the segments rated for both; decided when the interval excludes"
-        f" zero{' and Holm’s rule allows it' if result.family else ''}, {_rule(result)}."
-        + _unlike(result) + (" The undecided ones come first." if many else ""),
+        "Left minus right, on the segments rated for both. A difference is decided if its interval"
+        f" excludes zero{' and Holm’s rule allows it' if result.family else ''} ({_rule(result)})."
+        + _unlike(result) + (" Undecided differences come first." if many else ""),
         "left:text; right:text; difference; "
         f"low,high:interval = {_interval(result.level, result.notes)}; p:p; n:count = rated; "
         "segments:text; decided:text; stable",
@@ -399,10 +398,10 @@ def _unlike(result: Estimates) -> str:
     )
     if same:
         return ""
-    fits = "" if result.method == "mean" else " and with what the metrics predict for these two"
+    fits = "" if result.method == "mean" else " with the metrics of these two"
     return (
-        " A difference may not be exactly that of the two estimates: it is computed on the"
-        f" segments rated for both{fits}."
+        " It may deviate a little from the difference of the two estimates, as it is computed on"
+        f" the segments rated for both{fits}."
     )
 
 
@@ -441,11 +440,11 @@ def comparison_section(two: Comparison) -> Section:
 
 def _power(two: Comparison) -> str:
     if not math.isfinite(two.detectable):
-        return "There are too few ratings to say what they could have found."
+        return "There are too few ratings to say what difference they could have found."
     more = ""
     if two.needed is not None:
         needed = "all" if two.everything else f"{two.needed:,} of"
-        more = f" To find one as large as observed, {needed} {two.population:,} have to be rated."
+        more = f" To find one as large as observed, rate {needed} {two.population:,} segments."
     return (
         f"{two.n:,} ratings per system find a difference of {two.detectable:.3f} with"
         f" {percent(two.power)} probability.{more}"
@@ -534,7 +533,7 @@ def _sources(result: Estimates) -> tuple[str, ...]:
 COMPOSITE_LIMITS = (
     "This is the best guess at the order while ratings are few, not a verdict: it relies on the"
     " metrics, and only the ratings above decide. On fully rated WMT data its intervals held for"
-    " 92 to 97% of pairs on average, but for as few as 75% of those of a system that the metrics"
+    " 92 to 97% of pairs on average, but for only 75% of the pairs of a system that the metrics"
     " misjudge."
 )
 """Measured by ``benchmarks/honesty_composite.py``."""
@@ -545,13 +544,13 @@ def composite_section(result: Composite, whole: Estimates) -> Section:
     direct = {item.system: item.rank for item in whole.systems}
     past = " and an earlier campaign" if result.history else ""
     lead = (
-        f"With the metrics'{past} help, the most probable first is {result.systems[0].system}."
-        f" That help is worth {result.worth:.1f} times the ratings."
+        f"With the metrics'{past} help, {result.systems[0].system} most probably comes first. The"
+        f" help is worth {result.worth:.1f} times as many ratings."
     )
     order = table(
         "composite",
-        "The most probable order, the rank by the ratings alone beside it; the probability that a"
-        " system is better than the next one.",
+        "The most probable order, the rank by ratings alone, and the probability that a system is"
+        " better than the next.",
         "system:text; score; rank:count; direct:count = rank by ratings; "
         "ahead:percent = better than the next",
         [plain(item) | {"direct": direct[item.system]} for item in result.systems],
@@ -576,11 +575,11 @@ def breakdown_section(result: Breakdown) -> Section:
     """Every system in every group of segments."""
     decided = sum(item.decided for item in result.groups)
     pairs = sum(item.pairs for item in result.groups)
-    inside = f"{decided} of {pairs} differences inside the groups are decided. " if pairs else ""
+    inside = f"{decided} of {pairs} differences within groups are decided. " if pairs else ""
     lead = (
-        f"By {result.by}, in {plural(len(result.groups), 'group')}: {inside}Among"
+        f"By {result.by}, in {plural(len(result.groups), 'group')}: {inside}Of"
         f" {result.intervals:,} intervals at the {percent(result.level)} level, about"
-        f" {result.intervals * (1 - result.level):.0f} should miss the truth by chance alone."
+        f" {result.intervals * (1 - result.level):.0f} will miss the truth by chance."
     )
     title = f"Scores by {result.by} ({result.better} is better)"
     scores = table(
@@ -592,7 +591,7 @@ def breakdown_section(result: Breakdown) -> Section:
         result.estimates,
     )  # fmt: skip
     groups = table(
-        f"groups-{result.by}", "Differences between systems decided inside each group.",
+        f"groups-{result.by}", "Differences between systems that are decided within each group.",
         columns("group; population:count = segments; decided,pairs:of = decided")
         | {"group": (result.by, "text")},
         result.groups,
@@ -611,8 +610,8 @@ def evaluation_section(result: Evaluation) -> Section:
     best = min(result.methods, key=lambda row: row.error)
     more = f", {best.gain:.1f}% below the plain mean of a random sample" if best.gain else ""
     methods = table(
-        "methods", "Mean absolute error over samples, systems and sizes; gain against the plain"
-        " mean in percent; coverage of the intervals.",
+        "methods", "Mean absolute error over samples, systems and sizes; its gain over the plain"
+        " mean, in percent; coverage of the intervals.",
         "method:text; error = |error|; sd; gain = gain in %; gain_error = ±; win:percent = wins; "
         "bias; coverage:percent; worst_coverage:percent = worst system; half_width = half-width",
         result.methods,
@@ -634,9 +633,9 @@ def _orders(result: Evaluation) -> tuple[Table, ...]:
         return ()
     return (
         table(
-            "order", "The order of the systems from matched random samples, by the ratings alone"
-            " and with the metrics' help: pairs in the right order, error of a difference (root"
-            " mean square), how sure the composite was of its order, and its intervals.",
+            "order", "The order of the systems from matched random samples, by ratings alone and"
+            " with the metrics' help: pairs in the right order, root mean square error of a"
+            " difference, how sure the composite was of its order, and coverage of its intervals.",
             "size:percent = rated; direct_order:percent = in order; "
             "order:percent = in order, helped; said:percent; direct_rms = error; "
             "rms = error, helped; coverage:percent; worst_coverage:percent = worst system",

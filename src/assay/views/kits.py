@@ -30,7 +30,7 @@ def kits_section(result: KitSet) -> Section:
     ]  # fmt: skip
     if result.kits:
         binding = ", ".join(f"{name} ({d:.4f})" for name, d in result.kits[0].binding.items())
-        blocks.append(f"Limits without which the first kit would be closer: {binding or 'none'}.")
+        blocks.append(f"Limits that keep the first kit from being closer: {binding or 'none'}.")
     if result.mode == "dbscan":
         sizes = ", ".join(str(len(cluster)) for cluster in result.clusters) or "none"
         blocks.append(f"Pieces in each cluster within {result.eps:.4f}: {sizes}.")
@@ -39,7 +39,7 @@ def kits_section(result: KitSet) -> Section:
     pieces, kits = plural(len(result.pieces), "piece"), plural(len(result.kits), "kit")
     return Section(
         "kits", "Alike documents", stage="kits",
-        lead=f"Among {pieces} of text, {kits} of {result.size} that are alike.",
+        lead=f"Among {pieces} of text: {kits} of {result.size} similar ones.",
         blocks=tuple(blocks), signature=result.signature, sources=("korotaev2022",),
         notes=result.notes,
     )  # fmt: skip
@@ -87,7 +87,7 @@ def _pieces(result: KitSet) -> Table:
 def _terms(number: int, kit: Kit) -> str:
     accepting = [check.method for check in kit.terms if check.accepted]
     return (
-        f"Kit {number}: {len(accepting)} of {len(kit.terms)} ways to find terms accept it"
+        f"Kit {number}: {len(accepting)} of {len(kit.terms)} methods of finding terms accept it"
         f" ({', '.join(accepting)})."
     )
 
@@ -111,8 +111,8 @@ def kit_design_section(result: KitDesign) -> Section:
     ]
     return Section(
         "kit-design", "Who edits what", stage="kits",
-        lead=f"{plural(len(result.editors), 'editor')}, {plural(len(result.kits), 'document')} to"
-        f" edit in all, by the design {result.design}.",
+        lead=f"{plural(len(result.editors), 'editor')} edit {plural(len(result.kits), 'document')}"
+        f" in all, by the design {result.design}.",
         blocks=(shown, *(_balance(result, *each) for each in balance)),
         signature=result.signature, sources=("korotaev2022",), notes=result.notes,
     )  # fmt: skip

@@ -15,9 +15,9 @@ def monitoring_section(result: Monitoring) -> Section:
     blocks: list[Block] = [
         table(
             "monitoring",
-            "Estimates from all segments rated in order so far. Reached: the look that met the"
-            " goal. Missing: segments until the next look, or until the one expected to meet it;"
-            " after the last look, about how many more a score would take.",
+            "Estimates from all segments rated in order so far. Reached at: the look that met the"
+            " goal. Missing: segments until the next look, or until the one expected to meet the"
+            " goal; after the last look, about how many more a score would take.",
             f"what:text = {each}; estimate; low,high:interval = {level}; "
             "interval:text = interval is; n:count = rated; winner:text = better; "
             "reached:count = reached at; more:count = missing",
@@ -63,9 +63,9 @@ def _methods(result: Monitoring) -> str:
 def _row(result: Monitoring, item: Monitored) -> dict[str, object]:
     stands = None
     if result.planned:
-        stands = "for orientation" if item.orientation else "of a look"
+        stands = "for orientation" if item.orientation else "from a look"
         if result.goal == "score" and item.reached is not None and not item.orientation:
-            stands = "as asked for"
+            stands = "as narrow as wanted"
     return {
         "what": item.what, "estimate": item.estimate, "low": item.low, "high": item.high,
         "interval": stands, "n": item.n, "winner": item.winner, "reached": item.reached,
@@ -98,20 +98,20 @@ def _lead(result: Monitoring, each: str) -> str:
     if result.target is not None:
         goals.append(f"an interval of ±{result.target:g}")
     lead = (
-        f"{verdict}. {result.n:,} of {result.population:,} segments are rated in order, and the"
-        f" goal is {', or '.join(goals)} for every {each}."
+        f"{verdict}. {result.n:,} of {result.population:,} segments are rated in order. The goal"
+        f" is {' or '.join(goals)} for every {each}."
     )
     if result.guarantee:
         return f"{lead} You may look as often as you like (any-time betting interval)."
     if not result.planned:
         return lead  # saved before looks were planned
     past = sum(any(look.n == n for look in result.looks) for n in result.planned)
-    verb = "is" if past == 1 else "are"
-    lead += f" {past} of {plural(len(result.planned), 'planned look')} {verb} past"
+    verb = "has" if past == 1 else "have"
+    lead += f" {past} of {plural(len(result.planned), 'planned look')} {verb} taken place."
     coming = [n for n in result.planned if all(look.n < n for look in result.looks)]
     if not result.stop and coming:
-        lead += f", the next is at {coming[0]:,} segments"
-        lead += f", {result.pay.counted(result.ahead)} away" if result.ahead else ""
-    if result.planned and any(item.orientation for item in open_):
-        lead += "; between looks, numbers are for orientation only"
-    return f"{lead}."
+        away = f", {result.pay.counted(result.ahead)} away" if result.ahead else ""
+        lead += f" The next is at {coming[0]:,} segments{away}."
+    if any(item.orientation for item in open_):
+        lead += " Between looks, numbers are for orientation only."
+    return lead

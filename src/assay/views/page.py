@@ -250,9 +250,9 @@ def _folded(part: Section, first: Section) -> Section:
         return part
     ours, theirs = (len(set(item.clusters.values())) for item in (part.verdicts, first.verdicts))
     line = (
-        f"Not this page's verdict, which is by {first.verdicts.rule}. By {part.verdicts.rule},"
-        f" there {'is' if ours == 1 else 'are'} {plural(ours, 'cluster')} instead of {theirs}:"
-        f" {part.verdicts.why}."
+        f"This is not the page's verdict, which follows {first.verdicts.rule}. By"
+        f" {part.verdicts.rule}, there {'is' if ours == 1 else 'are'} {plural(ours, 'cluster')}"
+        f" instead of {theirs}: {part.verdicts.why}."
     )
     return replace(part, lead=f"{line} {part.lead}", folded=True)
 

@@ -18,6 +18,7 @@ WAYS = {
     "plan": "this plan", "half": "half of it", "share": "of the test set",
     "second-opinions": "two raters for everything",
 }  # fmt: skip
+SPREADS = {"pilot": "the pilot", "korotaev2022": "korotaev2022"}
 
 
 def plan_campaign_section(plan: CampaignPlan) -> Section:
@@ -31,8 +32,8 @@ def plan_campaign_section(plan: CampaignPlan) -> Section:
         for choice in plan.choices
     ]
     caption = (
-        "Ways to spend. Finds: the smallest true difference of two systems that is found with"
-        f" {plan.power:.0%} probability, for raters like these; score ±: half the"
+        "Ways to spend it. Finds: the smallest true difference between two systems that is found"
+        f" with {plan.power:.0%} probability, for raters like these. Score ±: half the"
         f" {percent(plan.level)} interval of a system's score."
     )
     blocks: list[Block] = [table("plan-campaign", caption, shown, rows)] if rows else []
@@ -54,7 +55,7 @@ def _campaign_lead(plan: CampaignPlan, first: PlanChoice | None) -> list[str]:
         return ["The goal is out of reach."]
     if plan.goal == "shares" and plan.population:
         return [f"{plural(plan.systems, 'system')} x {plural(plan.population, 'segment')}: what"
-                " rating a share of them takes and finds."]  # fmt: skip
+                " it takes to rate a share of them, and what that finds."]  # fmt: skip
     extent = _priced(plan, plan.pay, first)
     if plan.goal == "budget":
         goal = _bought_by_budget(plan, first)
@@ -130,17 +131,14 @@ def plan_ratings_section(plan: RatingsPlan) -> Section:
         )
         if plan.needed is not None:
             lead = (
-                f"For intervals of ±{plan.half_width:g}, {plan.needed:,} of"
-                f" {plural(plan.population, 'segment')} have to be rated for each"
-                f" system{_with_metrics(plan)}."
+                f"For intervals of ±{plan.half_width:g}, rate {plan.needed:,} of"
+                f" {plural(plan.population, 'segment')} for each system{_with_metrics(plan)}."
             )
     elif plan.bought is not None:
         lead = _bought(plan, plan.bought)
     caption = f"Ratings per system, and half the width of their {percent(plan.level)} interval."
     if any(point.stable_pairs is not None for point in plan.curve):
-        caption += (
-            " Same order: how likely two such campaigns agree on all systems, and on any two."
-        )
+        caption += " Same order, same pair: how likely two such campaigns are to agree on it."
     return _precision("ratings", lead, caption, plan)
 
 
@@ -157,7 +155,7 @@ def plan_comparison_section(plan: ComparisonPlan) -> Section:
     if plan.needed is not None:
         lead = (
             f"To find a gap of {plan.gap:g} with {percent(plan.power)} probability,"
-            f" {plan.needed:,} of {plural(plan.population, 'segment')} have to be rated for both"
+            f" rate {plan.needed:,} of {plural(plan.population, 'segment')} for both"
             f" systems{_with_metrics(plan)}."
         )
     return _precision("two systems", lead, caption, plan)
@@ -198,12 +196,14 @@ def _totals(plan: PrecisionPlan) -> list[Block]:
     """What the number comes to, how sure it is, and what the money brings."""
     lines: list[Block] = []
     if plan.needed is not None:
-        lines.append(f"In all {_counted(plan, plan.needed)}.")
+        lines.append(f"In all: {_counted(plan, plan.needed)}.")
     if plan.needed_with_metrics is not None:
-        lines.append(f"With the help of metrics {_counted(plan, plan.needed_with_metrics)}.")
+        lines.append(f"With the help of metrics: {_counted(plan, plan.needed_with_metrics)}.")
     if plan.needed_range is not None:
         low, high = (shown(end, "count") for end in plan.needed_range)
-        lines.append(f"The pilot leaves the sd uncertain: {low} to {high} segments.")
+        lines.append(
+            f"As the pilot leaves the sd uncertain, {low} to {high} segments may be needed."
+        )
     if plan.widest is not None and plan.needed is not None:
         lines.append(_for_the_widest(plan, plan.widest))
     if plan.bought is not None and not (isinstance(plan, RatingsPlan) and plan.half_width is None):
@@ -224,8 +224,8 @@ def _for_the_widest(plan: PrecisionPlan, widest: Widest) -> str:
         "cannot reach it" if widest.needed is None else f"takes {_counted(plan, widest.needed)}"
     )  # fmt: skip
     return (
-        "That is for the average of the pilot; the widest spread, that of"
-        f" {widest.name} (sd {widest.sd:.3g}), {takes}."
+        f"That holds for the average spread in the pilot; the widest, that of {widest.name}"
+        f" (sd {widest.sd:.3g}), {takes}."
     )
 
 
@@ -236,7 +236,7 @@ def _bought(plan: PrecisionPlan, point: PlanPoint) -> str:
         brings += f" (±{point.half_width_with_metrics:.3g} with the help of metrics)"
     if point.power is not None:
         brings += f" and a power of {point.power:.0%}"
-    return f"{plan.spend} are enough for {_counted(plan, point.n)}. That brings {brings}."
+    return f"{plan.spend} buy {_counted(plan, point.n)}. That gives {brings}."
 
 
 def _splits(plan: PrecisionPlan) -> list[Block]:
@@ -247,8 +247,8 @@ def _splits(plan: PrecisionPlan) -> list[Block]:
     most = max(split.ratings for split in plan.splits)
     choices = table(
         "plan-splits",
-        f"New segments or second opinions, with up to {most:,.0f} ratings: the share of outputs"
-        " rated once more (200%: two more raters for each).",
+        f"New segments or second opinions, with up to {most:,.0f} ratings. Second opinions: the"
+        " share of outputs rated once more (200%: by two more raters).",
         "overlap:percent = second opinions; segments:count; half_width = half-width; "
         "power:percent; ratings:count; minutes:count; money:money = cost; best:text",
         plan.splits,
@@ -267,14 +267,14 @@ def _best_split(splits: tuple[Split, ...], best: Split) -> str:
         if once.half_width > ABOUT_AS_GOOD * best.half_width:
             return f"Second opinions pay: {both}"
         return (
-            f"Second opinions cost no precision: {both} Take them: only they show what raters"
-            " differ by."
+            f"Second opinions cost no precision: {both} Take them: only they show how much raters"
+            " differ."
         )
     some = next((split for split in splits if split.overlap > 0), best)
     return (
         f"New segments bring more than second opinions: {plural(best.segments, 'segment')} rated"
-        f" once give ±{best.half_width:.3g}. Have {percent(some.overlap)} rated twice all the same"
-        f" (±{some.half_width:.3g}): only they show what raters differ by."
+        f" once give ±{best.half_width:.3g}. Have {percent(some.overlap)} rated twice anyway"
+        f" (±{some.half_width:.3g}): only that shows how much raters differ."
     )
 
 
@@ -287,16 +287,16 @@ def _rated(overlap: float) -> str:
 def plan_judgments_section(plan: JudgmentsPlan) -> Section:
     """How many judgments to collect."""
     goal = {
-        "significant": f"{percent(plan.target)} of the pairs decided",
-        "clusters": f"{plan.target:g} clusters",
-        "range_size": f"rank ranges of {plan.target:g} ranks",
+        "significant": f"Deciding {percent(plan.target)} of the pairs",
+        "clusters": f"Reaching {plan.target:g} clusters",
+        "range_size": f"Reaching rank ranges of {plan.target:g} ranks",
     }[plan.goal]
     takes = "is out of reach" if plan.needed is None else f"takes {plan.needed:,} judgments"
     if math.isinf(plan.sigma):
         takes = "cannot be planned from this pilot"
     return Section(
         "plan-judgments", "The plan: judgments",
-        f"With {plural(plan.systems, 'system')} and sigma {plan.sigma:.3g}, {goal} {takes}"
+        f"{goal} with {plural(plan.systems, 'system')} and sigma {plan.sigma:.3g} {takes}"
         f" ({_by(plan.test)}, {'one' if plan.sides == 1 else 'two'}-sided at"
         f" {1 - plan.level:.2g}).",
         (_judgments_curve(plan), *_judgments_lines(plan)), plan.signature, stage="plan",
@@ -323,19 +323,22 @@ def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
     )
     lines: list[Block] = [] if math.isinf(plan.sigma) else [f"Needed: {needed}."]
     if plan.judged and plan.more is not None:
-        lines.append(f"Still to collect {_by(plan.test)}: {plan.more:,}.")
+        lines.append(f"Still to collect ({_by(plan.test)}): {plan.more:,}.")
     if plan.needed_range is not None:
         low, high = (shown(end, "count") for end in plan.needed_range)
-        lines.append(f"The pilot leaves sigma uncertain: {low} to {high} {_by(plan.test)}.")
+        lines.append(
+            f"As the pilot leaves sigma uncertain, {low} to {high} judgments may be needed"
+            f" ({_by(plan.test)})."
+        )
     if plan.more is not None and (cost := plan.pay.cost(plan.more)):
         left = " still" if plan.judged else ""
         lines.append(f"That takes{left} {cost} ({_by(plan.test)}).")
     if plan.brings is not None and plan.bought is not None:
         more = " more" if plan.judged else ""
         lines.append(
-            f"{plan.spend} are enough for {plan.bought:,} judgments{more}."
-            f" That decides {plan.brings['sign']:.0%} of pairs by sign test and"
-            f" {plan.brings['pooled']:.0%} by pooled test."
+            f"{plan.spend} buy {plan.bought:,}{more} judgments. They decide"
+            f" {plan.brings['sign']:.0%} of pairs by sign test and {plan.brings['pooled']:.0%} by"
+            " pooled test."
         )
     if plan.reached is not None and plan.observed is not None:
         lines.append(
@@ -345,7 +348,7 @@ def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
         )
     if plan.votes is not None:
         lines.append(
-            f"A further set on every segment is worth {plan.votes.worth:.2f} sets on new segments"
+            f"One more set on a segment is worth {plan.votes.worth:.2f} sets on new segments"
             f" (segments have {plan.votes.per_segment:.1f} sets now)."
         )
     return lines
@@ -354,25 +357,26 @@ def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
 def editors_plan_section(plan: EditorsPlan) -> Section:
     """How many editors to ask."""
     takes = (
-        "no number of editors is enough: the gap is too small" if plan.needed is None
-        else f"it takes {plural(plan.needed, 'editor')}"
+        "is out of reach: the gap is too small for any number of editors" if plan.needed is None
+        else f"takes {plural(plan.needed, 'editor')}"
     )  # fmt: skip
     if plan.complete != plan.needed:
         takes += f"; {plan.complete:,} complete the design"
     points = table(
-        "plan-editors", "What a number of editors can find.",
+        "plan-editors", "What each number of editors can find.",
         f"editors:count; power:percent; detectable = gap found with power {percent(plan.power)}",
         plan.points,
     )  # fmt: skip
     assumed = (
-        f"Assumed: {plural(plan.segments, 'segment')} a document, the order of documents"
-        f" {'' if plan.place else 'not '}allowed for; variances {plan.cell:g} (editor x document)"
-        f" and {plan.residual:g} (residual), {plan.source}."
+        f"Assumed: {plural(plan.segments, 'segment')} per document; the analysis"
+        f" {'allows' if plan.place else 'does not allow'} for the order of documents; variances"
+        f" {plan.cell:g} (editor x document) and {plan.residual:g} (residual),"
+        f" {'as given' if plan.source == 'given' else f'from {SPREADS[plan.source]}'}."
     )
     return Section(
         "plan-editors", "The plan: editors",
-        f"To find a gap of {plan.gap:g} in {plan.measure} between two of"
-        f" {plural(plan.systems, 'system')} with {percent(plan.power)} probability, {takes}.",
+        f"Finding a gap of {plan.gap:g} in {plan.measure} between two of"
+        f" {plural(plan.systems, 'system')} with {percent(plan.power)} probability {takes}.",
         (points, assumed), plan.signature, stage="plan",
         sources=("korotaev2022",) if plan.source == "korotaev2022" else (), notes=plan.notes,
     )  # fmt: skip

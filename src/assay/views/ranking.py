@@ -82,7 +82,7 @@ def ranking_section(result: Ranking, *, pairs_in_terminal: bool = False) -> Sect
         details="All pairs",
         blocks=tuple(blocks),
         signature=result.signature,
-        question=f"In which order do {plural(len(systems), 'system')} stand, by {_number(result)}?",
+        question=f"How do {plural(len(systems), 'system')} rank, by {_number(result)}?",
         methods=_methods(result),
         sources=_sources(result),
         next=result.next,
@@ -143,7 +143,7 @@ def _lead(result: Ranking) -> str:
         place = f"the rank range of {first.system} is {ranks}"
     things = "neighbours" if result.clusters_by == "neighbours" else "pairs"
     return (
-        f"By {_number(result)}, at the {percent(result.level)} level, {place}."
+        f"From {_number(result)}, at the {percent(result.level)} level, {place}."
         f" {result.significant_pairs:,} of {result.pairs:,} {things} are decided"
         f" ({_tested(result)}), and the systems form {plural(result.clusters, 'cluster')}."
     )
@@ -156,7 +156,7 @@ def _tested(result: Ranking) -> str:
         return f"tests at {alpha:.2g}, corrected for their number by Holm's method"
     if result.sides == 2:
         return f"two-sided tests at {alpha:.2g}, not corrected for their number"
-    either = f"; {2 * alpha:.0%} of equal pairs would be decided, too" if result.judgments else ""
+    either = f"; {2 * alpha:.0%} of equal pairs would be decided" if result.judgments else ""
     return f"one-sided tests at {alpha:.2g}, not corrected for their number{either}"
 
 
@@ -164,7 +164,7 @@ def _scores(result: Ranking) -> Table:
     level = percent(result.level)
     found = table(
         "ranks",
-        f"Dot: rank by score; bar: {level} rank range. Systems, best first{_direction(result)};"
+        f"Dot: rank by score; bar: {level} rank range. Best system first{_direction(result)};"
         f" {CLUSTER_ENDS[result.clusters_by]}.",
         "rank:count; system:text; score; low_rank,high_rank:ranks = rank range; cluster:count",
         result.systems,
@@ -183,7 +183,7 @@ def _pairs(result: Ranking, *, in_terminal: bool) -> Table:
     rows = sorted(result.comparisons, key=lambda item: item.decided)
     return table(
         "pairs",
-        f"{what}{test}; the system that stands higher is on the left. Undecided pairs first.",
+        f"{what}{test}; the higher-ranked system is on the left. Undecided pairs come first.",
         "left:text; right:text; wins:count; losses:count; ties:count; p:p; better:text",
         [asdict(item) | {"better": item.better or "undecided"} for item in rows],
         where="everywhere" if in_terminal else "page",
@@ -282,19 +282,19 @@ def next_sets_section(result: NextSets) -> Section:
         {"set": number, "systems": ", ".join(names)} for number, names in enumerate(result.sets, 1)
     ]
     ahead = (
-        f"After {result.judgments:,} judgments {result.best} is ahead; {likely[0].system} is"
+        f"After {result.judgments:,} judgments, {result.best} is ahead; {likely[0].system} is"
         f" the best system with {likely[0].best:.0%} probability."
     )
     return Section(
         name="next-sets",
         title="Which systems to show next",
         stage="collect",
-        lead=f"{ahead if result.judgments else 'Nothing is judged yet.'} Ordinary tests do not"
+        lead=f"{ahead if result.judgments else 'There are no judgments yet.'} Ordinary tests do not"
         " hold for judgments chosen this way; the verdicts of assay monitor do.",
         blocks=(
             table("sets", "Systems to show together.",
                   "set:count; systems:text", sets),
-            table("chances", "Chance to be the best.",
+            table("chances", "Probability of being the best.",
                   "system:text; best:percent = chance", likely),
         ),
         signature=result.signature,
@@ -317,8 +317,9 @@ def monitoring_judgments_section(result: JudgmentsMonitoring) -> Section:
         f" judgments: {verdict}.{best} However often you look and however pairs are chosen, the"
         f" chance of ever deciding {wrong} wrongly is at most {percent(1 - result.level)}.",
         blocks=(table(
-            "pairs", f"Evidence is a power of ten; {math.log10(result.needed):.1f} decides. Share:"
-            " the left's share of the judgments, a tie half; its interval holds at all looks.",
+            "pairs", f"Evidence: as a power of ten; {math.log10(result.needed):.1f} decides. Share:"
+            " of the judgments won by the left system, a tie counting half; its interval holds at"
+            " all looks.",
             "left:text; right:text; wins:count; losses:count; ties:count; share:percent; "
             "low,high:interval = interval; evidence; better:text; more:count = more judgments",
             [asdict(item) | {"better": item.better or "undecided"} for item in result.pairs],
@@ -328,9 +329,9 @@ def monitoring_judgments_section(result: JudgmentsMonitoring) -> Section:
         f" {percent(result.level)} for {wrong}.",
         sources=("waudbysmith2024",),
         next=() if nearest is None else (
-            f"about {result.pay.counted(nearest.more or 0, 'more judgments')} of {nearest.left} and"
-            f" {nearest.right} decide them, if {nearest.left} keeps winning {nearest.share:.0%}"
-            " (ties are half)",
+            f"about {result.pay.counted(nearest.more or 0, 'more judgments')} decide between"
+            f" {nearest.left} and {nearest.right}, if {nearest.left} keeps winning"
+            f" {nearest.share:.0%} (a tie counts half)",
         ),
         notes=result.notes,
     )  # fmt: skip

@@ -10,15 +10,15 @@ from assay.estimation.results import (
     RaterReport,
 )
 from assay.results import plain, plural
-from assay.views.section import Block, Column, Section, Table, shown, table
+from assay.views.section import Block, Column, Section, Table, sentence, shown, table
 
 COLUMNS = (
     "Severity: how many points worse than the average rater, on the same outputs; s.e.: its"
-    " standard error. r: correlation with the other raters; on: how many outputs it is based on."
+    " standard error. r: correlation with the other raters; on: the number of outputs behind it."
     " Outlier: by the rule below."
 )
 INTERVALS = (
-    "95% intervals for these answers alone; those of assay estimate can be wider, as they may"
+    "95% intervals for these answers alone; those of assay estimate may be wider, as they can"
     " allow for other raters"
 )
 
@@ -40,7 +40,7 @@ def raters_section(result: RaterReport) -> Section:
             f"Agreement of raters with themselves on {plural(result.repeats, 'repeat')}:"
             f" Krippendorff's alpha {shown(result.self_alpha, 'number')}."
         )
-    blocks += [f"Outliers: {'; '.join(apart) or 'none'}.", f"{result.rule}."]
+    blocks += [f"Outliers: {'; '.join(apart) or 'none'}.", sentence(result.rule)]
     if result.estimates:
         blocks += [_scores_across(result.estimates), _scores_by_rater(result.estimates)]
     return Section(
@@ -73,9 +73,9 @@ def _raters(result: RaterReport) -> Table:
     checked = any(item.checks for item in result.raters)
     checks = "; passed,checks:of = checks passed" if checked else ""
     if result.repeats:
-        checks += "; repeats:count = again; self_difference = differing by"
+        checks += "; repeats:count = repeats; self_difference = off by"
     return table(
-        "raters", "Every rater.",
+        "raters", "All raters.",
         "rater:text; n:count = rated; skipped:count; mean; severity; stderr = s.e.; spread = sd;"
         f" correlation = r; overlap:count = on; seconds{checks}; outlier:text",
         result.raters,

@@ -97,8 +97,8 @@ def _chance(result: SampleSummary) -> str:
     if result.max_probability - result.min_probability < 1e-9:
         return f"every segment had the same probability, {result.max_probability:.4g}"
     return (
-        f"their probabilities, {result.min_probability:.4g} to {result.max_probability:.4g}, are"
-        " kept with the sample and used by the estimates"
+        f"the sample keeps their probabilities ({result.min_probability:.4g} to"
+        f" {result.max_probability:.4g}) for the estimate"
     )
 
 
@@ -110,10 +110,10 @@ def _mirrors(groups: list[_Group]) -> str:
         if abs(group.sample - group.full) > LARGEST_GAP
     ]
     if off:
-        return f"It differs from the test set in its share of {'; '.join(off[:3])}."
+        return f"Its shares differ from the test set's in {'; '.join(off[:3])}."
     ways = list(dict.fromkeys(group.by for group in groups))
     if not ways:
-        return "The table has no column by which to compare it with the test set."
+        return "The table has no column to compare it with the test set by."
     named = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} or {ways[-1]}"
     return (
         f"It mirrors the test set: no share by {named} is off by more than"
@@ -142,7 +142,7 @@ def _work(result: SampleSummary) -> str:
 def _ratings(result: SampleSummary, opinions: float) -> str:
     """The ratings that it comes to, and what they cost."""
     each = f"{opinions:.0f} raters each" if opinions == round(opinions) else (
-        f"{opinions - int(opinions):.0%} of them by one more rater"
+        f"one more rater for {opinions - int(opinions):.0%} of them"
     )  # fmt: skip
     if opinions == 1:
         each = "one rater each"
@@ -152,13 +152,13 @@ def _ratings(result: SampleSummary, opinions: float) -> str:
 def stability_section(result: Stability) -> Section:
     """How often samples of each design rank systems otherwise than the whole test set."""
     several = len({item.budget for item in result.designs}) > 1
-    figure = Figure("changes", "Samples with a changed ranking.", lambda: stability_figure(result))
+    figure = Figure("changes", "Samples that change the ranking.", lambda: stability_figure(result))
     return Section(
         name="stability",
         title="Stability of rankings",
         lead=(
-            f"{_steadiest(result)}. Ranked by {result.metric} on"
-            f" {plural(result.draws, 'sample')} of each design, against the whole test set."
+            f"{_steadiest(result)}. Systems were ranked by {result.metric} on"
+            f" {plural(result.draws, 'sample')} of each design and on the whole test set."
         ),
         blocks=(_designs_table(result), *((figure,) if several else ())),
         signature=result.signature,
@@ -177,10 +177,10 @@ def _designs_table(result: Stability) -> Table:
     runs = result.designs[0].runs if result.designs else 0
     return table(
         "stability",
-        "Rank changes: the expected number of test sets with another order, with its Monte-Carlo"
-        " error; cluster changes and significant flips: with other clusters, and with a"
-        " significant pair reversed. Length error: mean difference of length shares, in points."
-        " Context: segments to read for each to rate.",
+        "Expected numbers of test sets whose ranking changes (with Monte-Carlo error), whose"
+        " clusters change, or where a significant pair is reversed (significant flips). Length"
+        " error: mean difference of length shares, in points. Context: segments to read for each"
+        " segment to rate.",
         columns(
             "design:text; budget:text; changed = rank changes; changed_error = ±;"
             f" test_sets:count = of; runs:text = best / median / worst of {runs};"
@@ -202,9 +202,9 @@ def _steadiest(result: Stability) -> str:
         items = [item for item in result.designs if item.budget == budget]
         best = min(items, key=lambda item: item.discordant_pairs)
         share = f"{best.discordant_pairs:.1%} of the pairs of systems change places"
+        fewest = "" if len(items) == 1 else ", the fewest of all designs"
         way = "matched" if best.matched else "unmatched"
-        fewest = "" if len(items) == 1 else ", the fewest"
-        lines.append(f"with a budget of {budget}, {share} under {best.design} ({way}){fewest}")
+        lines.append(f"at a budget of {budget}, {share} with {best.design} ({way}){fewest}")
     return sentence("; ".join(lines)).rstrip(".")
 
 

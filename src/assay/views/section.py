@@ -385,11 +385,11 @@ def verdict(best: str, others: Sequence[str], won: Set[tuple[str, str]]) -> str:
     """Who is best, in a plain sentence; ``won`` has the decided pairs, winner first.
 
     >>> verdict("B", ["A", "C", "D"], {("B", "C"), ("B", "D")})
-    'B is ahead. It beats C and D; against A it is open.'
+    'B is ahead. It beats C and D; whether it beats A is undecided.'
     >>> verdict("B", ["A", "C"], {("B", "A"), ("B", "C")}), verdict("B", ["A"], {("B", "A")})
     ('B is best. It beats A and C.', 'B is better than A.')
     >>> verdict("B", ["A"], set())
-    'B is ahead, but against A it is open.'
+    'B is ahead, but whether it beats A is undecided.'
     """
     beaten = [name for name in others if (best, name) in won]
     rest = [name for name in others if name not in beaten]
@@ -397,9 +397,10 @@ def verdict(best: str, others: Sequence[str], won: Set[tuple[str, str]]) -> str:
         return f"{best} is better than {beaten[0]}."
     if not rest:
         return f"{best} is best. It beats {_others(beaten, all_of=True)}."
+    open_ = f"whether it beats {_others(rest)} is undecided."
     if not beaten:
-        return f"{best} is ahead, but against {_others(rest, all_of=True)} it is open."
-    return f"{best} is ahead. It beats {_others(beaten)}; against {_others(rest)} it is open."
+        return f"{best} is ahead, but {open_}"
+    return f"{best} is ahead. It beats {_others(beaten)}; {open_}"
 
 
 def _others(names: Sequence[str], *, all_of: bool = False) -> str:
@@ -421,8 +422,8 @@ def decided_figure(
         return draw_pairs(systems, pairs)
 
     return Figure(
-        "decided", "Filled: the row's system is decidedly better than the"
-                   f" column's,{rule and f' {rule},'} dot: undecided.", draw,
+        "decided", "Filled: the row's system is better than the column's (decided"
+                   f"{rule and f', {rule}'}). Dot: undecided.", draw,
     )  # fmt: skip
 
 
@@ -436,13 +437,15 @@ def against(name: str, names: Iterable[str], won: Set[tuple[str, str]]) -> str:
     """One system against each of the others.
 
     >>> against("B", ["A", "B", "C", "D"], {("B", "C"), ("A", "B")})
-    'B: better than C, worse than A, open against D.'
+    'B: better than C, worse than A, undecided against D.'
     """
     others = [other for other in names if other != name]
     better = [other for other in others if (name, other) in won]
     worse = [other for other in others if (other, name) in won]
     rest = [other for other in others if other not in better and other not in worse]
-    words = zip(("better than", "worse than", "open against"), (better, worse, rest), strict=True)
+    words = zip(
+        ("better than", "worse than", "undecided against"), (better, worse, rest), strict=True
+    )
     return f"{name}: {', '.join(f'{word} {some(found)}' for word, found in words if found)}."
 
 

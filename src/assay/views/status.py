@@ -21,7 +21,7 @@ def status_section(result: ProjectStatus) -> Section:
     if result.pairs.undecided:
         blocks.append(_pairs(result))
     return Section(
-        "status", "How it stands", " ".join(lead), tuple(blocks), result.signature,
+        "status", "Where the project stands", " ".join(lead), tuple(blocks), result.signature,
         stage="collect", next=result.next, notes=result.warnings,
     )  # fmt: skip
 
@@ -54,11 +54,13 @@ def _figures(result: ProjectStatus) -> list[str]:
     if result.basis is None or not result.systems:
         return []
     if result.basis == "orientation":
-        return ["Scores are for orientation only and nothing is decided yet: the sample has gaps"
-                " from its beginning on."]  # fmt: skip
+        return ["Scores are for orientation only, and nothing is decided yet: the beginning of the"
+                " sample has gaps."]  # fmt: skip
     lines = []
     if result.basis == "beginning":
-        waits = f"; {plural(result.waiting, 'answer')} after a gap wait" if result.waiting else ""
+        waits = (
+            f"; {plural(result.waiting, 'answer')} after a gap must wait" if result.waiting else ""
+        )
         lines.append(
             f"Scores rest on the first {result.segments:,} of {result.drawn:,} segments, which are"
             f" complete{waits}."
@@ -102,7 +104,7 @@ def _raters(result: ProjectStatus) -> Block:
         for item in result.raters
     ]  # fmt: skip
     return table(
-        "status-raters", "What every rater has done.",
+        "status-raters", "What each rater has done.",
         "rater:text; rated:count; planned:count = of; checks:text = checks passed; "
         "doubts:text = stands out",
         rows,
@@ -112,13 +114,13 @@ def _raters(result: ProjectStatus) -> Block:
 def _pairs(result: ProjectStatus) -> Block:
     listed = result.pairs.undecided[:MOST_PAIRS]
     rest = len(result.pairs.undecided) - len(listed)
-    caption = "Open pairs, and about how many more ratings decide each with 80% probability."
+    caption = "Undecided pairs, and about how many more ratings decide each with 80% probability."
     if all(pair.ratings is None for pair in listed):
-        caption = "Open pairs: more segments of this test set are unlikely to decide them."
+        caption = "Undecided pairs; more segments of this test set are unlikely to decide them."
     elif any(pair.ratings is None for pair in listed):
         caption += " Where there is no number, more segments of this test set will not decide it."
     if rest:
-        caption += f" {rest} more are open."
+        caption += f" {rest} more are undecided."
     return table(
         "status-pairs", caption,
         "left:text; right:text; difference; ratings:count = more ratings; cost:text",
