@@ -13,7 +13,7 @@ from typing import Any, Literal
 from assay.collecting.status import OpenPair
 from assay.effort.results import Effort
 from assay.estimation.monitor import Monitoring
-from assay.estimation.results import Estimates, RaterReport
+from assay.estimation.results import Estimates, RaterReport, RaterSummary
 from assay.ranking.monitor import JudgmentsMonitoring
 from assay.ranking.rank import Ranking
 from assay.results import UNPAID, Costs, Note, Result, plain, signature
@@ -65,12 +65,12 @@ class NextLook:
     number: int
     n: int
     missing: int
-    """How much of ``n`` is missing in the beginning."""
+    """Segments (or tasks) among these that still want answers."""
     tasks: int
     answers: int
     cost: str
     again: int = 0
-    """How much of what is missing was there, until those who gave it were left out."""
+    """How many of the missing ones were complete until a rater was excluded."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +125,8 @@ class LeftOut:
     actor: str
     reason: str
     answers: int
+    summary: RaterSummary | None = None
+    """This rater's own figures, against the raters who count."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,7 +207,10 @@ class CampaignResults(Result, kind="campaign-results"):
     by_scale: dict[str, Estimates] | None = None
     """Where several scales are asked: the scores of those that looks do not go by."""
     raters: RaterReport | None = None
+    """The raters who count, measured without those who are left out."""
     left_out: tuple[LeftOut, ...] = ()
+    redo: int = 0
+    """Segments (or tasks) of the beginning that want another rater since one was excluded."""
     everybody: Outcome | None = None
     undecided: tuple[OpenPair, ...] = ()
     """What deciding the rest takes, the cheapest first."""

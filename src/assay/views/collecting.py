@@ -83,7 +83,13 @@ def campaign_created_section(result: Created) -> Section:
 
 def campaign_status_section(result: CampaignStatus) -> Section:
     """How a campaign stands."""
-    waiting = f"; {plural(result.waiting, 'answer')} wait behind a gap" if result.waiting else ""
+    waiting = ""
+    if result.waiting:
+        verb = "waits" if result.waiting == 1 else "wait"
+        waiting = f"; {plural(result.waiting, 'answer')} {verb} for earlier tasks"
+    complete = "is complete" if result.beginning == 1 else "are complete"
+    excluded = any(rater.state == "excluded" for rater in result.raters)
+    without = " without the excluded raters" if excluded else ""
     spent, currency = result.spent, result.currency or ""
     cost = "" if spent is None else f" Spent: {spent:,.2f}{' ' * bool(currency)}{currency}."
     raters = table(
@@ -95,8 +101,8 @@ def campaign_status_section(result: CampaignStatus) -> Section:
     return Section(
         "campaign-status", f"{result.name}: {result.state}", stage="collect",
         lead=f"{result.done:,} of {plural(result.tasks, 'task')} are done,"
-        f" {plural(result.answers, 'answer')} in; the first {result.beginning:,} tasks are complete"
-        f"{waiting}.{_looks(result)}{cost}",
+        f" {plural(result.answers, 'answer')} in; the first {plural(result.beginning, 'task')}"
+        f" {complete}{without}{waiting}.{_looks(result)}{cost}",
         blocks=(raters,), signature=result.signature, notes=tuple(result.told),
     )  # fmt: skip
 

@@ -115,7 +115,7 @@ def estimates_section(result: Estimates) -> Section:
         signature=result.signature,
         stage="estimate",
         question=_question(len(result.systems), result.systems[0].population),
-        methods=_methods(result),
+        methods=methods_of(result),
         sources=_sources(result),
         next=result.next,
         notes=result.notes,
@@ -451,7 +451,8 @@ def _power(two: Comparison) -> str:
     )
 
 
-def _methods(result: Estimates) -> str:
+def methods_of(result: Estimates, *, compared: bool = True) -> str:
+    """The paragraph for a paper; ``compared`` says that pairs were decided by these intervals."""
     rated, of = sorted({item.n for item in result.systems}), result.systems[0].population
     number = f"{rated[0]:,}" if len(rated) == 1 else f"{rated[0]:,} to {rated[-1]:,}"
     seed = "" if result.seed is None else f" (seed {result.seed})"
@@ -467,14 +468,14 @@ def _methods(result: Estimates) -> str:
         how += "" if result.basis == "answers" else _uncertainty(result)
         return begin + how + _prepared(result)
     chosen = f" segments, of which {number} were rated for each system, chosen by"
-    compared = (
+    pairs = (
         " Systems were compared on the segments rated for both,"
         f" {'with Holm’s' if result.family else 'without'} correction for the number of"
-        " comparisons." if result.differences else ""
+        " comparisons." if result.differences and compared else ""
     )  # fmt: skip
     return (
         f"{begin}{chosen} {_design(result).described}{seed}. Scores were estimated by"
-        f" {_estimator(result)}.{_uncertainty(result)}{compared}{_prepared(result)}"
+        f" {_estimator(result)}.{_uncertainty(result)}{pairs}{_prepared(result)}"
     )
 
 

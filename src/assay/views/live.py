@@ -7,9 +7,16 @@ from dataclasses import asdict, replace
 from datetime import datetime
 from itertools import pairwise
 
-from assay.collecting.live import CampaignResults, HowCollected, LivePair, LiveSystem, LookTaken
+from assay.collecting.live import (
+    CampaignResults,
+    HowCollected,
+    LeftOut,
+    LivePair,
+    LiveSystem,
+    LookTaken,
+)
 from assay.results import percent, plural
-from assay.views.estimation import composite_section
+from assay.views.estimation import composite_section, methods_of
 from assay.views.raters import raters_section
 from assay.views.section import (
     Bar,
@@ -30,6 +37,8 @@ PROTOCOLS = {
 STATES = {"draft": "draft", "open": "running", "paused": "paused", "closed": "closed"}
 MEASURES = {"ratings": "score", "judgments": "score", "edits": "effort"}
 MOST_PAIRS = 66
+MOST_NAMED = 3
+"""Systems or pairs that a headline names."""
 MAY_CLAIM = (
     "Only planned looks decide; numbers between looks, and everything without a verdict, are"
     " provisional."
@@ -81,7 +90,11 @@ def _more(result: CampaignResults) -> Iterator[Section]:
         yield replace(own, headline="", lead="", question="", more=())
     else:
         lead = f"{LOOKED_ONCE} {own.lead}"
-        yield replace(own, name="looked-once", lead=lead, question="", folded=True, more=())
+        # The paragraph for a paper says how pairs were decided: at the looks, not here.
+        methods = methods_of(estimates, compared=False) if estimates is not None else own.methods
+        yield replace(
+            own, name="looked-once", lead=lead, question="", folded=True, more=(), methods=methods
+        )
 
 
 def _facts(result: CampaignResults) -> tuple[str, ...]:
@@ -138,8 +151,41 @@ def how_section(result: CampaignResults, how: HowCollected) -> Section:
         blocks.append(_both(result))
     return Section(
         "how-collected", "How the answers were collected", _drawn(how), tuple(blocks),
-        f"collected|{how.version or 'nothing'}", stage="collect",
+        f"collected|{how.version or 'nothing'}", stage="collect", methods=_methods(result, how),
+        sources=("lan1983",) if _at_looks(result) else (),
     )  # fmt: skip
+
+
+def _at_looks(result: CampaignResults) -> bool:
+    """Whether verdicts come from planned looks with limits for all of them together."""
+    return result.monitoring is not None and bool(result.monitoring.limits)
+
+
+def _methods(result: CampaignResults, how: HowCollected) -> str:
+    """How answers were collected and pairs decided, for a paper."""
+    raters = how.raters - sum(item.answers > 0 for item in result.left_out)
+    lines = [
+        f"{plural(result.used, 'answer')} of {plural(raters, 'rater')} were collected in the"
+        f" browser with Assay ({PROTOCOLS[how.protocol]}), without system names."
+    ]
+    if number := len(result.left_out):
+        lines.append(
+            f"The answers of {plural(number, 'rater')} were excluded"
+            f" ({some([item.rater for item in result.left_out])}) and are not among them."
+        )
+    wrong = percent(1 - result.level)
+    if _at_looks(result):
+        lines.append(
+            f"{plural(len(result.planned), 'look')} at the results"
+            f" {'was' if len(result.planned) == 1 else 'were'} planned beforehand and"
+            f" {len(result.looks)} took place; every pair was tested at each, with limits that"
+            f" keep its error over all looks at {wrong} (spending of O'Brien and Fleming's type)."
+        )
+    elif result.verdicts is not None:
+        lines.append(
+            f"Pairs were decided by e-values of a fair coin, valid at any time, at {wrong} each."
+        )
+    return " ".join(lines)
 
 
 def _drawn(how: HowCollected) -> str:
@@ -207,25 +253,43 @@ def _headline(result: CampaignResults) -> str:
     count = f"{decided} of {plural(number, 'pair')} {verb} decided{after}."
     if decided == number:
         count = f"Every pair is decided{after}."
+    return " ".join(filter(None, (_better(result), count)))
+
+
+def _better(result: CampaignResults) -> str:
+    """The best systems by name, as far as the verdicts separate them from the others."""
     best = [item.system for item in result.systems if item.cluster == 1]
-    return f"{best[0]} is best. {count}" if len(best) == 1 else count
+    rest = [item.system for item in result.systems if item.cluster != 1]
+    if len(best) == 1:
+        return f"{best[0]} is best."
+    if rest and len(best) <= MOST_NAMED:
+        others = rest[0] if len(rest) == 1 else f"the other {len(rest)} systems"
+        return f"{some(best)} are better than {others}; which of them is best is open."
+    won = [pair for pair in result.pairs if pair.decided]
+    if rest or len(won) > MOST_NAMED:
+        return ""
+    return " ".join(f"{pair.left} is better than {pair.right}." for pair in won)
 
 
 def _lead(result: CampaignResults) -> str:
     lines = []
     if result.collects == "edits" and result.looks and result.outcome.found is not None:
         lines.append(section_of(result.outcome.found).lead)
+    redo = ""
+    if result.redo:
+        need = "needs" if result.redo == 1 else "need"
+        redo = f" {result.redo:,} of them {need} another rater since one was excluded."
+    done = "were" if redo else "are"
     lines.append(
-        f"The first {result.n:,} of {plural(result.total, result.unit)} are complete,"
-        f" {plural(result.used, 'answer')}."
+        f"The first {result.n:,} of {plural(result.total, result.unit)} {done} complete,"
+        f" {plural(result.used, 'answer')}.{redo}"
     )
     if result.waiting:
         verb = "waits" if result.waiting == 1 else "wait"
         lines.append(f"{plural(result.waiting, 'answer')} {verb} for earlier tasks.")
     look = result.next_look
     if look is not None:
-        again = f", {look.again:,} of them lost with excluded raters" if look.again else ""
-        lines.append(f"Next look at {plural(look.n, result.unit)}: {look.missing:,} to go{again}.")
+        lines.append(f"Next look at {plural(look.n, result.unit)}: {look.missing:,} to go.")
     resting = [item.system for item in result.systems if item.rests_since is not None]
     if resting:
         lines.append(f"Resting: {some(resting)}.")
@@ -344,7 +408,20 @@ def _number(item: object, result: CampaignResults) -> object:
 
 def _left_out(result: CampaignResults) -> Table:
     return table(
-        "left-out", "Excluded raters.",
-        "rater:text; at:text = since; reason:text = why; answers:count",
-        [asdict(item) | {"at": _minute(item.at)} for item in result.left_out],
+        "left-out", "Excluded raters. Severity and r: against the raters who count.",
+        "rater:text; at:text = since; reason:text = why; answers:count; severity; correlation = r;"
+        " passed,checks:of = checks passed",
+        [asdict(item) | {"at": _minute(item.at)} | _measured(item) for item in result.left_out],
     )  # fmt: skip
+
+
+def _measured(item: LeftOut) -> Mapping[str, object]:
+    """What is known of an excluded rater."""
+    own = item.summary
+    checked = own is not None and own.checks
+    return {
+        "severity": None if own is None else own.severity,
+        "correlation": None if own is None else own.correlation,
+        "passed": own.passed if own is not None and checked else None,
+        "checks": own.checks if own is not None and checked else None,
+    }

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.campaign.live.lively import Lively, lively
 
+import assay
+from assay.campaign.exchange.export import export_tables
 from assay.campaign.live.results import bring_up_to_date, follow_campaign
 from assay.campaign.records import NotNowError
 from assay.collecting.live import CampaignResults
@@ -116,10 +119,10 @@ def test_what_was_left_out_is_wanted_again(tmp_path: Path) -> None:
         assert look is not None
         assert look.again > 0
         assert look.missing - look.again == look.n - after.n == look.n - found.n
-        assert (
-            f"{look.again:,} of them lost with excluded raters"
-            in section(after, "campaign-results").lead
-        )
+        assert after.redo == look.again
+        lead = section(after, "campaign-results").lead
+        assert f"{after.redo:,} of them need another rater since one was excluded." in lead
+        assert f"{look.missing:,} to go." in lead
         how = section(after, "how-collected")
         assert any("quick and careless" in str(block) for block in how.blocks)
         names = [getattr(block, "name", "") for block in how.blocks]
@@ -127,6 +130,72 @@ def test_what_was_left_out_is_wanted_again(tmp_path: Path) -> None:
         world.work(raters=[0, 2])
         again = bring_up_to_date(campaign)
         assert again.n == again.total
+
+
+def test_what_was_rated_behind_an_excluded_rater_is_not_asked_again(tmp_path: Path) -> None:
+    """What is to go is what wants answers, not everything behind the first gap."""
+    world = lively(tmp_path, documents=30, settings=Settings(
+        protocol="da", raters=Raters(number=3, overlap="0%")
+    ))  # fmt: skip
+    with world.campaign as campaign:
+        until_look(world, 1)
+        campaign.exclude("rater-2", "careless", "owner")
+        look = bring_up_to_date(campaign).next_look
+        assert look is not None
+        asked = world.test_set.frame["system"].n_unique() * look.missing
+        assert look.answers == asked
+
+
+def test_raters_are_measured_without_those_left_out(tmp_path: Path) -> None:
+    dice = np.random.default_rng(9)
+
+    def thinks(system: int, segment: int, rater: int) -> float:
+        true = float((7 * segment + 11 * system) % 90)
+        return float(dice.integers(0, 100)) if rater == 2 else true + rater
+
+    world = lively(tmp_path, documents=15, thinks=thinks, settings=Settings(
+        protocol="da", raters=Raters(number=3, per_task=2, overlap="0%"),
+    ))  # fmt: skip
+    with world.campaign as campaign:
+        world.work()
+        everybody = bring_up_to_date(campaign).raters
+        campaign.exclude("rater-3", "random scores", "owner")
+        found = bring_up_to_date(campaign)
+        report = found.raters
+        assert everybody is not None
+        assert report is not None
+        assert everybody.alpha < 0.9 < 0.99 < report.alpha
+        assert [item.rater for item in report.raters] == ["rater-1", "rater-2"]
+        assert report.outliers == ()
+        # The same as the public function says of the exported tables.
+        export_tables(campaign.collected(), tmp_path / "out")
+        test_set = assay.read_scores(tmp_path / "out" / "scores.tsv")
+        ratings = assay.read_ratings(tmp_path / "out" / "ratings.tsv", test_set)
+        assert assay.rater_report(test_set, ratings).alpha == pytest.approx(report.alpha)
+        (out,) = found.left_out
+        assert out.summary is not None
+        assert out.summary.rater == "rater-3"
+        assert out.summary.correlation < 0.5
+        methods = make_report([found], "").methods
+        assert "of 2 raters were collected in the browser with Assay (direct assessment)" in methods
+        assert "The answers of 1 rater were excluded (rater-3)" in methods
+        assert f"{len(found.planned)} looks at the results were planned beforehand" in methods
+        assert "without correction" not in methods
+
+
+def test_the_headline_names_the_better_systems(tmp_path: Path) -> None:
+    equal = {"A": 5.0, "B": 5.0, "C": 20.0}
+    world = lively(tmp_path, systems=equal, documents=30)
+    with world.campaign as campaign:
+        world.work()
+        found = bring_up_to_date(campaign)
+        headline = section(found, "campaign-results").headline
+        first, second = (item.system for item in found.systems if item.cluster == 1)
+        assert {first, second} == {"A", "B"}
+        assert headline == (
+            f"{first} and {second} are better than C; which of them is best is open."
+            f" 2 of 3 pairs are decided after look {len(found.looks)}."
+        )
 
 
 @pytest.mark.parametrize("protocol", ["da", "pairwise"])

@@ -91,6 +91,8 @@ def test_the_owner_of_the_server_owns_them_all_and_rates_none(several: Several) 
     several.client.cookies.clear()
     for slug in several.hub.campaigns:
         assert several.ask(token, "POST", f"/c/{slug}/open").json()["state"] == "open"
+        acts = [event for event in several.hub.campaigns[slug].events() if event.kind == "state"]
+        assert {event.actor for event in acts} == {"owner"}
     assert several.ask(token, "POST", "/api/next").status_code == 403
     assert several.ask(token, "GET", "/api/campaigns/nothing").status_code == 404
 

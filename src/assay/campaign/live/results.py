@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -49,7 +49,7 @@ from assay.errors import AssayError
 from assay.estimation.estimate import ratings_to_decide
 from assay.estimation.monitor import Monitoring
 from assay.estimation.raters import rater_report
-from assay.estimation.results import Difference, Estimates, RaterReport
+from assay.estimation.results import Difference, Estimates, RaterReport, RaterSummary
 from assay.project.settings import Stop
 from assay.ranking.best import next_sets
 from assay.results import Note, from_plain, money_text, plain, plural
@@ -231,13 +231,14 @@ def compute(live: Live) -> CampaignResults:
         name=plan.settings.name, as_of=iso(now), collects=plan.kind, goal=rule.goal,
         level=rule.level, tasks=len(plan.tasks), beginning=far.had, n=n,
         total=plan.total, used=len(_numbers(used)), waiting=len(behind), planned=plan.sizes,
-        looks=tuple(past), next_look=_next_look(plan, met, len(past), states, far),
-        orientation=not at_look, outcome=said.outcome,
+        looks=tuple(past), next_look=_next_look(plan, met, len(past), states),
+        redo=_unfinished(plan, states[: far.had])[1], orientation=not at_look,
+        outcome=said.outcome,
         systems=live_systems(said, past, monitoring, resting),
         pairs=live_pairs(said, past, monitoring, at_look=at_look), monitoring=monitoring,
         verdicts=said.verdicts, by_scale=_other_scales(plan, used),
         raters=_raters(plan, collected),
-        left_out=_left_out(left_out, collected),
+        left_out=_left_out(plan, left_out, collected),
         everybody=_everybody(live, used) if left_out else None,
         goal_met=met, how=how,
         pay=costs_of(plan), notes=(*notes, *said.notes),
@@ -273,7 +274,7 @@ def _watched(
 
 
 def _next_look(
-    plan: LivePlan, met: int | None, past: int, states: Sequence[TaskState], far: Begun
+    plan: LivePlan, met: int | None, past: int, states: Sequence[TaskState]
 ) -> NextLook | None:
     """The look to come, and what is missing until then."""
     if past >= len(plan.sizes) or met is not None:
@@ -287,8 +288,18 @@ def _next_look(
     cost = pay.cost(answers)
     if pay.per_task is not None:
         cost = money_text(pay.per_task * tasks, pay.currency)
-    now, had = (max(n - int(plan.ends[end]), 0) for end in (far.tasks, far.had))
-    return NextLook(past + 1, n, now, tasks, answers, cost, now - had)
+    open_, lost = _unfinished(plan, states[: plan.tasks_for(n)])
+    return NextLook(past + 1, n, open_, tasks, answers, cost, lost)
+
+
+def _unfinished(plan: LivePlan, states: Sequence[TaskState]) -> tuple[int, int]:
+    """Segments (or tasks) that want answers, and those of them that had all until an exclusion."""
+    tasks = [pair for pair in zip(plan.tasks, states, strict=False) if pair[1].closed is None]
+    if plan.kind != "ratings" or plan.sample is None:
+        return len(tasks), sum(state.had for _, state in tasks)
+    open_ = {segment for task, _ in tasks for segment in task.segments}
+    never = {segment for task, state in tasks if not state.had for segment in task.segments}
+    return len(open_), len(open_ - never)
 
 
 def _other_scales(plan: LivePlan, used: Collected) -> dict[str, Estimates] | None:
@@ -305,11 +316,10 @@ def _other_scales(plan: LivePlan, used: Collected) -> dict[str, Estimates] | Non
 
 
 def _raters(plan: LivePlan, collected: Collected) -> RaterReport | None:
-    """The raters behind all ratings, those who are left out among them."""
+    """The raters who count; excluded ones would distort the agreement and the others' figures."""
     if plan.kind != "ratings":
         return None
-    everybody = _with_everybody(collected)
-    ratings = ratings_of(plan, everybody, first_scale(plan))
+    ratings = ratings_of(plan, collected, first_scale(plan))
     if ratings is None or ratings.genuine["score"].null_count() == ratings.genuine.height:
         return None
     try:
@@ -318,23 +328,37 @@ def _raters(plan: LivePlan, collected: Collected) -> RaterReport | None:
         return None
 
 
-def _left_out(rows: Sequence[Mapping[str, Any]], collected: Collected) -> tuple[LeftOut, ...]:
+def _left_out(
+    plan: LivePlan, rows: Sequence[Mapping[str, Any]], collected: Collected
+) -> tuple[LeftOut, ...]:
     counted = Counter({item.number: item.rater for item in collected.answers}.values())
     return tuple(
-        LeftOut(row["rater"], iso(row["at"]), row["actor"], row["reason"], counted[row["rater"]])
+        LeftOut(
+            row["rater"], iso(row["at"]), row["actor"], row["reason"], counted[row["rater"]],
+            _summary_of(plan, collected, row["rater"]),
+        )
         for row in rows
-    )
+    )  # fmt: skip
+
+
+def _summary_of(plan: LivePlan, collected: Collected, rater: str) -> RaterSummary | None:
+    """An excluded rater measured against those who count."""
+    report = _raters(plan, _including(collected, {rater}))
+    found = () if report is None else report.raters
+    return next((item for item in found if item.rater == rater), None)
 
 
 def _everybody(live: Live, used: Collected) -> Outcome:
     """The outcome with the answers of those who are left out."""
-    return outcome_of(live.plan, _with_everybody(used), live.seed).outcome
+    everybody = {item.rater for item in used.answers}
+    return outcome_of(live.plan, _including(used, everybody), live.seed).outcome
 
 
-def _with_everybody(collected: Collected) -> Collected:
-    """As if nobody were left out."""
+def _including(collected: Collected, raters: Collection[str]) -> Collected:
+    """The same with these raters counted, excluded or not."""
     return replace(collected, answers=tuple(
-        replace(item, excluded=False) if item.excluded else item for item in collected.answers
+        replace(item, excluded=False) if item.excluded and item.rater in raters else item
+        for item in collected.answers
     ))  # fmt: skip
 
 

@@ -156,7 +156,7 @@ def _events(db: Connection, wanted: ColumnElement[bool]) -> list[Event]:
         f"rater {row.id}": row.name for row in db.execute(select(s.rater.c.id, s.rater.c.name))
     }
     roles = {str(row.id): row.role for row in db.execute(select(s.link.c.id, s.link.c.role))}
-    known = people | roles
+    known = people | roles | {"0": "owner"}  # as earlier versions named the server's own link
     return [
         Event(
             row.id, row.at, known.get(row.actor, row.actor), row.kind, row.subject,

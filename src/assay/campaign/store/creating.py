@@ -94,7 +94,7 @@ def _fill(db: Connection, contents: Contents) -> Links:
     unit = Unit(db, now, rules)
     raters = {name: add_rater(unit, name) for name in contents.raters}
     _tasks(db, contents, raters)
-    unit.note("server", "created", contents.settings.name, tasks=len(contents.tasks))
+    unit.note("owner", "created", contents.settings.name, tasks=len(contents.tasks))
     if db.dialect.name == "postgresql":
         # Without it PostgreSQL sorts all tasks to find the first, until it counts them itself.
         db.execute(text(f"ANALYZE {s.task}, {s.slot}, {s.segment}, {s.output}, {s.stored_text}"))

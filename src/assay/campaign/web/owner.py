@@ -48,14 +48,14 @@ async def links(request: Request, link: Owner, slug: Slug) -> Any:
 @routes.post("/c/{slug}/exclude", responses=documented(401, 403, 404, 409, 413, 415, 422))
 async def exclude(request: Request, link: Owner, slug: Slug, body: wire.Excluded) -> dict[str, Any]:
     """Leave a rater out: their tasks are dealt again, and what they sent is kept."""
-    await written(request, "exclude", body.rater, body.reason, link.id)
+    await written(request, "exclude", body.rater, body.reason, link.actor)
     return await standing(request)
 
 
 @routes.post("/c/{slug}/restore", responses=documented(401, 403, 404, 409, 413, 415, 422))
 async def restore(request: Request, link: Owner, slug: Slug, body: wire.Person) -> dict[str, Any]:
     """Take a rater in again."""
-    await written(request, "restore", body.rater, link.id)
+    await written(request, "restore", body.rater, link.actor)
     return await standing(request)
 
 
@@ -64,7 +64,7 @@ async def change_rule(
     request: Request, link: Owner, slug: Slug, body: wire.RuleChange
 ) -> dict[str, Any]:
     """End the collecting otherwise than planned; looks that took place stay as they are."""
-    await written(request, "change_rule", body.goal, body.target, body.reason, link.id)
+    await written(request, "change_rule", body.goal, body.target, body.reason, link.actor)
     return await standing(request)
 
 
@@ -73,7 +73,7 @@ async def change_rule(
 )
 async def message(request: Request, link: Owner, slug: Slug, body: wire.Message) -> Response:
     """Say something to a rater; their page shows it until they have read it."""
-    await written(request, "message", body.rater, body.text, str(link.id))
+    await written(request, "message", body.rater, body.text, link.actor)
     return Response(status_code=204)
 
 
@@ -82,14 +82,14 @@ async def renew_link(
     request: Request, link: Owner, slug: Slug, body: wire.Person
 ) -> dict[str, Any]:
     """A new link for a rater, shown once; the earlier ones end."""
-    token = await written(request, "new_link", body.rater, str(link.id))
+    token = await written(request, "new_link", body.rater, link.actor)
     return await run_in_threadpool(_handed_over, request, {body.rater: token})
 
 
 @routes.post("/c/{slug}/raters", responses=documented(401, 403, 404, 413, 415, 422))
 async def add_raters(request: Request, link: Owner, slug: Slug, body: wire.More) -> dict[str, Any]:
     """More raters, each with a link that is shown once."""
-    made = await written(request, "add_raters", body.number, str(link.id))
+    made = await written(request, "add_raters", body.number, link.actor)
     tokens = {one["rater"]: one["token"] for one in made}
     return await run_in_threadpool(_handed_over, request, tokens)
 
@@ -131,5 +131,5 @@ async def steer(
     body: wire.Why,
 ) -> dict[str, Any]:
     """Open, pause, resume or close; who did it and why is kept."""
-    await written(request, act, link.id, body.reason)
+    await written(request, act, link.actor, body.reason)
     return await standing(request)

@@ -28,6 +28,11 @@ class Link:
     language: str | None = None
     rater_id: int | None = None
 
+    @property
+    def actor(self) -> str:
+        """Who acts by it, as events name them; the link of a whole server is in no store."""
+        return str(self.id) if self.id else "owner"
+
 
 class Rater(NamedTuple):
     """The rater behind a link, and the state of the campaign."""

@@ -91,7 +91,9 @@ class Desk:
         if results is not None:
             report = results.found.raters
             found["due"] = _due(results.found.next_look, line)
-            found["report"] = {one.rater: one for one in report.raters} if report else None
+            counted = () if report is None else report.raters
+            excluded = [one.summary for one in results.found.left_out if one.summary is not None]
+            found["report"] = {one.rater: one for one in (*counted, *excluded)} or None
         return dict.fromkeys(("report", "due")) | found
 
 
