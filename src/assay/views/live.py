@@ -415,7 +415,7 @@ def _left_out(result: CampaignResults) -> Table:
     )  # fmt: skip
 
 
-def _measured(item: LeftOut) -> Mapping[str, object]:
+def _measured(item: LeftOut) -> dict[str, object]:
     """What is known of an excluded rater."""
     own = item.summary
     checked = own is not None and own.checks
