@@ -20,7 +20,8 @@ from tests.conftest import ROOT, Ran
 import assay
 from assay.engine import Cluster, run
 from assay.errors import ClusterError, OptionError
-from assay.papers.koehn2012.campaigns import CampaignWork, do_work, simulated_work
+from assay.papers.compare import Task, do_task
+from assay.papers.koehn2012.campaigns import simulated_tasks
 from papers.wmt_files import annotate, made
 
 pytest.importorskip("distributed", reason="SKIPPED: pip install 'mt-assay[cluster]'")
@@ -150,13 +151,13 @@ def test_estimators_and_stopping(dask: Dask, world: assay.World) -> None:
 
 
 def test_simulated_judgments(dask: Dask) -> None:
-    kinds: dict[str, CampaignWork] = {}
-    for work in simulated_work([], draws=2):
-        kinds.setdefault(work.kind, work)
-    cells = [kinds[kind]._replace(runs=20) for kind in ("errors", "beyond")]
+    tasks: dict[str, Task] = {}
+    for task in simulated_tasks([], draws=1):
+        tasks.setdefault(task.key[0], task)
+    cells = [tasks[kind] for kind in ("errors", "beyond")]
 
     def sweep(workers: Any) -> list[Any]:
-        return [record.values for record in run(do_work, cells, rng=5, workers=workers)]
+        return [found for _, found in run(do_task, cells, rng=5, workers=workers)]
 
     for ours, theirs in zip(sweep(1), sweep(Cluster(dask.address)), strict=True):
         assert {k: v.tobytes() for k, v in ours.items()} == {
