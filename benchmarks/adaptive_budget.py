@@ -16,9 +16,8 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from assay.designs.base import short_sections
 from assay.designs.plan import Layout
-from assay.designs.rounds import round_order
+from assay.designs.rounds import round_order, short_sections
 from assay.designs.snippets import CircularPlan, TilesPlan
 from assay.sampling.next import CLOSE_Z, FIRST_SHARE, matched_z, still_open
 from assay.stats.clustered import prefix_sums, window_sums

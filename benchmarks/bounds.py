@@ -18,8 +18,14 @@ import numpy as np
 import polars as pl
 
 from assay.stats.betting import betting_interval, betting_sequence
-from assay.stats.bounds import bernstein_bound, hoeffding_bound, skew_t_interval, skew_terms
-from assay.stats.intervals import Interval, mean_stderr, t_interval
+from assay.stats.bounds import (
+    bernstein_bound,
+    hoeffding_bound,
+    mean_stderr,
+    skew_t_interval,
+    skew_terms,
+)
+from assay.stats.intervals import Interval, t_interval
 from assay.stats.random import as_rng, spawn
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA

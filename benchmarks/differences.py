@@ -16,12 +16,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from assay.designs.base import find_design
+from assay.designs.base import DesignUnits
+from assay.designs.names import find_design
 from assay.designs.population import Population
-from assay.designs.units import DesignUnits
 from assay.estimation.estimate import estimate
-from assay.estimation.kernels import adjusted_means
-from assay.estimation.study import make_features
+from assay.estimation.kernels import adjusted_means, make_features
 from assay.sampling.draw import sample
 from assay.sampling.top_up import top_up
 from assay.tables.history import add_history

@@ -27,7 +27,7 @@ import assay
 from assay.designs.population import Population
 from assay.designs.segments import metric_bins
 from assay.estimation.evaluate import evaluate_estimators
-from assay.estimation.study import make_features
+from assay.estimation.kernels import make_features
 from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA

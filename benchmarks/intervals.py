@@ -19,7 +19,7 @@ from pathlib import Path
 import numpy as np
 
 from assay.estimation.evaluate import evaluate_estimators
-from assay.estimation.results import EvaluationRecord
+from assay.estimation.trials import EvaluationRecord
 from benchmarks import bounds
 from benchmarks.claims import claim, skipped
 from benchmarks.environment import DATA

@@ -19,10 +19,9 @@ from pathlib import Path
 import numpy as np
 
 import assay
-from assay.designs.base import find_design
-from assay.designs.units import DesignUnits
-from assay.estimation.kernels import Predictors, adjusted_means
-from assay.estimation.study import make_features
+from assay.designs.base import DesignUnits
+from assay.designs.names import find_design
+from assay.estimation.kernels import Predictors, adjusted_means, make_features
 from assay.stats.intervals import t_interval
 from assay.tables.tables import read_scores
 from benchmarks.claims import claim

@@ -15,7 +15,7 @@ import assay
 from assay.effort.hter import segment_hter
 from assay.errors import InputError
 from assay.kits.corpus import read_text
-from assay.stats.intervals import detectable_shift, detectable_shifts, power_of
+from assay.stats.power import detectable_shift, detectable_shifts, power_of
 from assay.stats.progress import silent
 from assay.tables.tables import Ratings, TestSet
 

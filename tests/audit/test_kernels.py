@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assay.audit.coverage import ratings_matching, segment_ease, touched
 from assay.audit.pairs import normal_detectable, true_size
-from assay.estimation.kernels import document_parts, documents_error
+from assay.estimation.texts import document_parts, documents_error
 from assay.stats.clustered import difference_z
 
 NAN = float("nan")

@@ -9,17 +9,11 @@ import pytest
 
 import assay
 from assay.designs import base
-from assay.designs.base import (
-    SamplingDesign,
-    design_names,
-    design_of,
-    find_design,
-    short_names,
-)
+from assay.designs.base import DesignUnits, SamplingDesign, design_of
+from assay.designs.names import design_names, find_design, short_names
 from assay.designs.plan import DrawPlan
 from assay.designs.population import Population
 from assay.designs.segments import SegmentsPlan
-from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError
 from assay.estimation.kernels import adjusted_means
 from assay.worlds.simulate import World
@@ -43,8 +37,8 @@ def every_third() -> Iterator[None]:
             return SegmentsPlan(population.layout, population.size // 3)
 
     yield
-    del base._CLASSES["every-third"]
-    del base._SHORT_NAMES["et"]
+    del base.CLASSES["every-third"]
+    del base.SHORT_NAMES["et"]
 
 
 @pytest.mark.usefixtures("every_third")

@@ -5,15 +5,15 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.designs.base import (
+from assay.designs.base import design_of
+from assay.designs.names import find_design
+from assay.designs.rounds import (
     FADE,
     REACH,
     USUAL,
     USUAL_LONG,
     USUAL_WORTH,
     PieceDesign,
-    design_of,
-    find_design,
     likeness,
     pair_lever,
     serial_effect,

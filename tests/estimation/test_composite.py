@@ -15,7 +15,8 @@ import assay
 from assay.errors import InputError, OptionError
 from assay.estimation.composite import AS_MUCH, LITTLE_HELP, SUREST, UNPROVEN, between_systems
 from assay.estimation.composite_trial import draw_composites, evaluate_composite
-from assay.estimation.results import Estimates, Evaluation
+from assay.estimation.results import Estimates
+from assay.estimation.trials import Evaluation
 from assay.results import has_note
 from assay.tables.tables import TestSet
 from assay.worlds.simulate import World

@@ -13,7 +13,7 @@ from assay.designs.population import Population
 from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.estimation.evaluate import evaluate_estimators
-from assay.estimation.study import make_features
+from assay.estimation.kernels import make_features
 from assay.sampling.draw import sample
 from assay.sampling.top_up import top_up
 from assay.tables.history import add_history

@@ -8,20 +8,20 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay.designs.base import find_design
-from assay.designs.units import DesignUnits
+from assay.designs.base import DesignUnits
+from assay.designs.names import find_design
 from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.estimation.evaluate import evaluate_estimators, parse_method
+from assay.estimation.intervals import INTERVALS
 from assay.estimation.kernels import (
-    INTERVALS,
     METHODS,
     RIDGE,
     Predictors,
     adjusted_means,
     fit_ridge,
+    make_features,
 )
-from assay.estimation.study import make_features
 from assay.results import has_note
 from assay.sampling.draw import sample
 from assay.tables.tables import TestSet, read_ratings, read_scores

@@ -12,8 +12,8 @@ import scipy.stats
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.looking import usual_sizes
-from assay.estimation.study import Rated
+from assay.estimation.looking import Watched, usual_sizes
+from assay.estimation.study import Study
 from assay.results import has_note, plain
 from assay.stats.looks import look_limits, shares_of
 from assay.stats.selection import interleaved_order
@@ -409,10 +409,14 @@ def test_only_new_looks_are_computed(four: World, monkeypatch: pytest.MonkeyPatc
     drawn, given = part(four), first(four, part(four), 150)
     before = assay.monitor(four.test_set, first(four, drawn, 100), sample=drawn, goal="ranking")
     sizes: list[int] = []
-    real = Rated.beginning
-    monkeypatch.setattr(
-        Rated, "beginning", lambda rated, places: sizes.append(len(places)) or real(rated, places)
-    )
+    real = Watched.beginning
+
+    def beginning(watched: Watched, n: int) -> Study:
+        if n not in watched.parts:
+            sizes.append(n)
+        return real(watched, n)
+
+    monkeypatch.setattr(Watched, "beginning", beginning)
     assay.monitor(four.test_set, given, sample=drawn, goal="ranking", before=before)
     assert sizes == [150]
 

@@ -8,13 +8,13 @@ import pytest
 from scipy import special, stats
 
 import assay
-from assay.designs.base import find_design
+from assay.designs.base import DesignUnits
+from assay.designs.names import find_design
 from assay.designs.plan import Layout
 from assay.designs.snippets import TilesPlan
-from assay.designs.units import DesignUnits
 from assay.errors import InputError, OptionError
-from assay.estimation.kernels import Predictors, adjusted_mean, document_parts, documents_error
-from assay.estimation.study import make_features
+from assay.estimation.kernels import Predictors, adjusted_mean, make_features
+from assay.estimation.texts import document_parts, documents_error
 from assay.tables.tables import read_ratings, read_scores
 
 

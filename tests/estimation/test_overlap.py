@@ -11,7 +11,7 @@ import pytest
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.kernels import Answers, RaterVariance, rater_variance
+from assay.estimation.overlap import Answers, RaterVariance, rater_variance
 from assay.results import has_note
 from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 

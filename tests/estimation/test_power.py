@@ -14,8 +14,9 @@ from tests.estimation.test_edges import drawn, tables
 import assay
 from assay.errors import OptionError
 from assay.estimation.estimate import next_steps
+from assay.estimation.results import Precision
 from assay.results import Costs
-from assay.stats.intervals import Precision, power_of
+from assay.stats.power import power_of
 
 A = [1.0, 2.0, 3.0, 6.0, 2.0, 5.0, 1.0, 4.0, 2.0, 8.0]
 B = [2.0, 2.0, 5.0, 6.0, 3.0, 7.0, 1.0, 5.0, 4.0, 8.0]

@@ -12,8 +12,8 @@ import pytest
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.raters import exclude_raters, rater_report, remove_severity
-from assay.estimation.results import RaterSummary
+from assay.estimation.raters import RaterSummary, rater_report
+from assay.estimation.severity import exclude_raters, remove_severity
 from assay.results import has_note
 from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 from assay.views.raters import raters_section

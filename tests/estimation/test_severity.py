@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 from assay.estimation.estimate import estimate
-from assay.estimation.raters import remove_severity, without_severity
+from assay.estimation.severity import remove_severity, without_severity
 from assay.results import has_note
 from assay.stats.effects import rater_effects
 from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores

@@ -10,11 +10,17 @@ import pytest
 from scipy import sparse
 
 import assay
-from assay.estimation import kernels
-from assay.estimation.kernels import Answers, SeverityVariance, lasting_taste, severity_variance
-from assay.estimation.raters import without_severity
+from assay.estimation import overlap
+from assay.estimation.overlap import (
+    CLEAR_TASTE,
+    Answers,
+    SeverityVariance,
+    lasting_taste,
+    severity_variance,
+)
 from assay.estimation.results import Estimates
-from assay.estimation.study import CLEAR_TASTE, make_study
+from assay.estimation.severity import without_severity
+from assay.estimation.study import make_study
 from assay.results import has_note
 from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 from assay.views.section import section_of
@@ -67,7 +73,7 @@ def test_products_of_sparse_matrices_are_those_of_scipy(shape: tuple[int, int, i
     rng = np.random.default_rng(1)
     pairs = [(shape[0], shape[1]), (shape[1], shape[2])]
     known = [sparse.random_array(pair, density=0.4, rng=rng).tocoo() for pair in pairs]
-    ours = [kernels._Matrix(*one.coords, one.data) for one in known]
+    ours = [overlap._Matrix(*one.coords, one.data) for one in known]
     product, group = ours[0] @ ours[1], rng.integers(0, 3, max(shape))
     dense = np.zeros((shape[0], shape[2]))
     dense[product.row, product.column] = product.value
@@ -130,7 +136,7 @@ class TestScores:
         for given in (answers, apart):
             now = assay.estimate(*tables(given, document))
             with monkeypatch.context() as patch:
-                patch.setattr(kernels, "severity_variance", lambda *_: none)
+                patch.setattr(overlap, "severity_variance", lambda *_: none)
                 before = assay.estimate(*tables(given, document))
             assert now.differences == before.differences
             assert now.stable == before.stable

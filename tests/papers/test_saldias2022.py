@@ -17,7 +17,7 @@ from tests.conftest import Ran
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.results import EvaluationRecord
+from assay.estimation.trials import EvaluationRecord
 from assay.papers.compare import PrintedCell, Reproduction, read_printed
 from assay.papers.reproduce import start_paper
 from assay.papers.saldias2022.draws import (

@@ -12,7 +12,7 @@ from scipy import stats
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.kernels import Answers, rater_variance
+from assay.estimation.overlap import Answers, rater_variance
 from assay.pay import parse_amount, ratings_for
 from assay.planning.pilot import read_pilot
 from assay.planning.ratings import plan_comparison, plan_ratings

@@ -14,10 +14,10 @@ from scipy import stats
 
 import assay
 from assay.errors import InputError, OptionError
+from assay.estimation.results import Precision
 from assay.planning.pilot import read_pilot
 from assay.planning.ratings import plan_comparison, plan_ratings
 from assay.results import has_note
-from assay.stats.intervals import Precision
 from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 from assay.worlds.simulate import simulate
 

@@ -8,7 +8,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay.designs.base import design_names, find_design, short_names
+from assay.designs.names import design_names, find_design, short_names
 from assay.designs.population import Population
 from assay.designs.segments import metric_bins, spreads
 from assay.errors import InputError, OptionError

@@ -12,7 +12,7 @@ import pytest
 from scipy import stats
 from tests.conftest import Ran
 
-from assay.designs.base import find_design
+from assay.designs.names import find_design
 from assay.designs.plan import Draws, Layout
 from assay.designs.population import Population
 from assay.designs.segments import SegmentsPlan

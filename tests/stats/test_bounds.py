@@ -14,10 +14,11 @@ from assay.stats.bounds import (
     bernstein_bound,
     hoeffding_bound,
     mean_interval,
+    mean_stderr,
     skew_t_interval,
     skew_terms,
 )
-from assay.stats.intervals import Interval, mean_stderr, t_interval
+from assay.stats.intervals import Interval, t_interval
 from assay.stats.selection import simple_random
 
 SCORES = st.lists(st.floats(0, 25), min_size=4, max_size=8)

@@ -10,22 +10,24 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import optimize, special, stats
 
+from assay.estimation.results import Precision
 from assay.stats.intervals import (
-    Precision,
-    _gauss_legendre,
     chance_to_decide,
     chi_squared_quantile,
-    detectable_shift,
-    detectable_shifts,
     interval_within,
-    noncentral_t_cdf,
     normal_cdf,
-    power_of,
     root_between,
     t_cdf,
     t_interval,
     t_probability,
     t_quantile,
+)
+from assay.stats.power import (
+    _gauss_legendre,
+    detectable_shift,
+    detectable_shifts,
+    noncentral_t_cdf,
+    power_of,
 )
 
 DEGREES = [1, 1.1, 1.5, 2, 2.3, 3, 5, 10, 30, 59.5, 119, 120.5, 204, 1000, 5000, 1e5]

@@ -9,16 +9,15 @@ import polars as pl
 import pytest
 from scipy import special, stats
 
+from assay.estimation.results import Precision, segments_to_decide
 from assay.stats.intervals import (
-    Precision,
     chance_to_decide,
     contrast_covariance,
-    expected_stability,
-    segments_to_decide,
     shrunk_gap,
     stable_ranking,
     t_probability,
 )
+from assay.stats.power import expected_stability
 from assay.worlds.simulate import simulate
 
 

@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from assay.errors import OptionError
+from assay.stats.bounds import mean_stderr
 from assay.stats.intervals import (
     Interval,
     cluster_numbers,
     competition_ranks,
-    mean_stderr,
     rank_ranges,
     t_interval,
 )

@@ -10,18 +10,12 @@ import numpy as np
 from scipy import special
 
 from assay.audit.results import AuditedPair, CampaignPower
-from assay.estimation.results import Difference, Estimates
+from assay.estimation.results import MAX_GAP_IN_ERRORS, Difference, Estimates
 from assay.planning.judgments import JudgmentsPlan
 from assay.ranking.rank import Ranking, SystemRank
 from assay.results import has_note
-from assay.stats.intervals import (
-    MAX_GAP_IN_ERRORS,
-    POWER,
-    detectable_shifts,
-    holm,
-    order_of_differences,
-    power_of,
-)
+from assay.stats.intervals import POWER, holm, order_of_differences
+from assay.stats.power import detectable_shifts, power_of
 
 FROM_DIFFERENCE = ("left", "right", "n", "difference", "low", "high", "stderr", "p", "decided")
 MOST_PAIRS = 2000

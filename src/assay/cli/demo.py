@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     import numpy as np
 
     from assay.effort.results import Effort
-    from assay.estimation.results import Estimates, RaterReport
+    from assay.estimation.raters import RaterReport
+    from assay.estimation.results import Estimates
     from assay.ranking.rank import Ranking
     from assay.sampling.stability import Stability
     from assay.sampling.summary import SampleSummary

@@ -13,7 +13,8 @@ from typing import Any, Literal
 from assay.collecting.status import OpenPair
 from assay.effort.results import Effort
 from assay.estimation.monitor import Monitoring
-from assay.estimation.results import Estimates, RaterReport, RaterSummary
+from assay.estimation.raters import RaterReport, RaterSummary
+from assay.estimation.results import Estimates
 from assay.ranking.monitor import JudgmentsMonitoring
 from assay.ranking.rank import Ranking
 from assay.results import UNPAID, Costs, Note, Result, plain, signature

@@ -17,8 +17,8 @@ import polars as pl
 from assay.designs.base import design_of
 from assay.errors import InputError
 from assay.estimation.estimate import estimate, ratings_to_decide
-from assay.estimation.raters import rater_summaries
-from assay.estimation.results import Estimates, RaterSummary
+from assay.estimation.raters import RaterSummary, rater_summaries
+from assay.estimation.results import Estimates
 from assay.pay import pay_of
 from assay.results import UNPAID, Costs, Note, Result, has_note, plural, signature
 from assay.tables.tables import Ratings, Sample, TestSet, as_matrix

@@ -5,16 +5,19 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from assay.designs.base import Parameter, SamplingDesign, neighbour_variance
+from assay.designs.base import DesignUnits, Parameter, SamplingDesign
 from assay.designs.plan import DrawPlan, Draws
 from assay.designs.population import Population
-from assay.designs.units import DesignUnits
+from assay.designs.strata import sums_of_cells
 from assay.stats.allocation import capped_shares
 from assay.stats.pivotal import pivotal
+
+if TYPE_CHECKING:
+    from assay.designs.base import DesignUnits
 
 
 class Balanced(SamplingDesign, name="balanced"):
@@ -93,3 +96,53 @@ class BalancedPlan(DrawPlan):
     def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
         """Every row in reading order."""
         return Draws.of(pivotal(self._pi, self.badness, self.document, rng, draws))
+
+
+def neighbour_variance(
+    e: np.ndarray, drawn: np.ndarray, pi: np.ndarray, position: np.ndarray, group: np.ndarray
+) -> np.ndarray:
+    """Spatially balanced samples: every drawn unit against its nearest drawn neighbour.
+
+    1/2 sum_i (1 - pi_i) (e_i/pi_i - e_j(i)/pi_j(i))^2 / (sum 1/pi)^2, j(i) the nearest by the
+    distance the sample was spread with, (difference in position)^2 and 1 more across groups
+    (Grafstrom and Schelin 2014): such samples vary less than the spread of all residuals would
+    say, because neighbours stand in for each other.
+    """
+    samples, units, nearest = _nearest_drawn(drawn, position, group)
+    shape = (len(drawn), 1)
+    gap = e[samples, units] / pi[units] - e[samples, nearest] / pi[nearest]
+    spread = 0.5 * sums_of_cells(samples, samples * 0, (1 - pi[units]) * gap**2, shape)[:, 0]
+    found = spread / np.maximum(drawn @ (1 / pi), 1e-300) ** 2
+    return np.where(drawn.sum(axis=1) > 1, found, np.nan)
+
+
+def _nearest_drawn(
+    drawn: np.ndarray, position: np.ndarray, group: np.ndarray
+) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """Samples, their units, and of each the nearest other unit of the same sample.
+
+    The nearest is next to it in position, among all (whoever stands between in another group is
+    nearer still) or in the own group; so four candidates are enough.
+    """
+    best = np.full(drawn.shape, np.inf)
+    nearest = np.zeros(drawn.shape, dtype=np.int64)
+    for order, inside in (
+        (np.lexsort((position, group)), True),
+        (np.argsort(position, kind="stable"), False),
+    ):
+        samples, places = np.nonzero(drawn[:, order])
+        units = order[places]
+        for step in (1, -1):
+            other = np.roll(units, step)
+            together = np.roll(samples, step) == samples
+            distance = (position[units] - position[other]) ** 2
+            same = group[units] == group[other]
+            distance = np.where(together & (same | (not inside)), distance + ~same, np.inf)
+            distance[units == other] = np.inf
+            closer = distance < best[samples, units]
+            best[samples[closer], units[closer]] = distance[closer]
+            nearest[samples[closer], units[closer]] = other[closer]
+    samples, units = np.nonzero(drawn)
+    alone = np.isinf(best[samples, units])
+    found = np.where(alone, units, nearest[samples, units])
+    return samples, units, found

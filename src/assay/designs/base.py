@@ -1,46 +1,34 @@
-"""What all designs share: names, parameters, the line a sample carries, and variances of means.
+"""What all designs share: names, parameters, the line of text in a sample, and what samples carry.
 
-The target of a variance is the finite population at hand. Variances take many samples at once:
-``e`` has residuals (or plain values) as samples x units, ``drawn`` says which units a sample holds,
-and what ``e`` says of the others is never looked at. They return one variance per sample: that of
-the mean, or of the 1/pi-weighted mean where probabilities differ.
-
-Residuals of a document are alike: by what its segments share from end to end (topic, style, the
-rater), and by what they share with those next to them. So the correlation of two segments t apart
-in one document is taken as persistent + fading * FADE^t, two numbers estimated from the drawn pairs
-(:func:`likeness`). What is persistent, a design that spreads over documents takes out of the
-variance; what fades makes neighbours that are drawn together worth less.
+Variances are those of a finite population, for many samples at once: ``e`` holds residuals (or
+plain values) as samples x units, and ``drawn`` says which units each sample has; values of other
+units are ignored. There is one variance per sample: of the mean, or of the mean weighted by 1/pi
+where probabilities differ.
 """
 
 from __future__ import annotations
 
 import pkgutil
-from abc import abstractmethod
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cache
 from importlib import import_module
-from typing import TYPE_CHECKING, ClassVar, NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
+import polars as pl
 
 from assay.designs.plan import DrawPlan, GroupedPlan, Layout
 from assay.designs.population import Population
+from assay.designs.strata import Strata, collapsed_variance
 from assay.errors import InputError, OptionError, did_you_mean, need_known
 from assay.stats.allocation import capped_shares, systematic_counts
-from assay.tables.tables import Design, TestSet
+from assay.tables.tables import Design, Sample, TestSet, places_in
 
-if TYPE_CHECKING:
-    from assay.designs.units import DesignUnits
-
+TOLERANCE = 1e-6
+"""Probabilities and positions that differ by no more count as equal."""
 MAX_IMPORTANCE_LEVELS = 10
 """Groups of documents with budgets of their own; more would leave too little for each."""
-
-GOALS: Mapping[str, tuple[str, ...]] = {
-    "ranking": ("rounds", "segments"),
-    "score": ("balanced", "rounds", "segments"),
-}
-"""The designs for a goal, best first; the first that the test set allows is taken."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,8 +61,8 @@ class Parameter:
             raise OptionError(name, value, "is not whole", "give a whole number")
 
 
-_CLASSES: dict[str, type[SamplingDesign]] = {}
-_SHORT_NAMES: dict[str, str] = {}
+CLASSES: dict[str, type[SamplingDesign]] = {}
+SHORT_NAMES: dict[str, str] = {}
 
 
 class SamplingDesign(Design):
@@ -110,8 +98,8 @@ class SamplingDesign(Design):
 
     def __init_subclass__(cls, *, name: str = "", short: Mapping[str, str] | None = None) -> None:
         if name:
-            _CLASSES[name] = cls
-        _SHORT_NAMES.update({key: "|".join([name, *value.split()])
+            CLASSES[name] = cls
+        SHORT_NAMES.update({key: "|".join([name, *value.split()])
                              for key, value in (short or {}).items()})  # fmt: skip
 
     # What estimates may do with a sample of this design.
@@ -202,6 +190,37 @@ class SamplingDesign(Design):
         known = bool(test_set.metrics) or test_set.history is not None
         return (test_set.has_documents or not cls.documents) and (known or not cls.metrics)
 
+    def need_size(self, test_set: TestSet) -> None:
+        """Refuse scores with another number of segments than the sample was drawn from."""
+        total, size = self.parameters.get("N"), test_set.segments.height
+        if total is not None and total != str(size):
+            raise InputError(
+                f"the sample was drawn from {total} segments and the test set has {size}; give the"
+                " scores it was drawn from"
+            )
+
+    def check(self, sample: Sample, test_set: TestSet) -> None:
+        """Refuse a sample that cannot be one of this design from this test set."""
+        self.need_size(test_set)
+        needs = self.documents or "position" in self.carries
+        if needs and "doc" in sample.frame.columns and not test_set.has_documents:
+            raise InputError(
+                "the sample names documents, on which its standard errors depend, but the scores"
+                " have no doc column; add one"
+            )
+        get, probability = self.parameters, sample.frame["probability"].to_numpy()
+        stated = get.get("n", "").isdecimal() and "parts" not in get
+        # In an unmatched sample, systems may lack segments and have sizes of their own.
+        if not self.equal or not stated or not sample.matched:
+            return
+        fault = None
+        if np.abs(probability - int(get["n"]) / test_set.segments.height).max() > TOLERANCE:
+            fault = f"the sample's probabilities are not those of its design {sample.design}"
+        elif self.simple and len(sample) != int(get["n"]):
+            fault = f"the sample has {len(sample)} rows where its design says {get['n']}"
+        if fault is not None:
+            raise InputError(f"{fault}; use the file as assay sample wrote it")
+
     # Its line of text.
 
     @classmethod
@@ -209,7 +228,7 @@ class SamplingDesign(Design):
         """The given parameters, checked, and the defaults of the others."""
         for name, value in given.items():
             if name not in cls.options:
-                own = next(known for known, one in _CLASSES.items() if one is cls)
+                own = next(known for known, one in CLASSES.items() if one is cls)
                 fault = (
                     f"is not a parameter of the design {own}{did_you_mean(name, list(cls.options))}"
                 )
@@ -222,8 +241,8 @@ class SamplingDesign(Design):
     def short(self) -> str:
         """The name and what differs from the defaults.
 
-        >>> find_design("docs-prop").short, find_design("DB").short
-        ('segments|strata:documents', 'snippets')
+        >>> design_of("segments|strata:documents|n:9|N:20").short
+        'segments|strata:documents'
         """
         own = {
             name: self.parameters[name]
@@ -265,166 +284,12 @@ class SamplingDesign(Design):
         return ""
 
 
-class DocumentDesign(SamplingDesign):
-    """A design under which the ratings of a document are correlated: few documents decide."""
-
-    error_falls_with_ratings = False
-
-    def variance(
-        self, e: np.ndarray, drawn: np.ndarray, units: DesignUnits
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """Between the totals of documents."""
-        held = np.stack([np.bincount(units.document[row]).astype(bool).sum() for row in drawn])
-        variance = cluster_variance(e, drawn, units.document, 1 / units.pi)
-        return variance, np.maximum(held - 1.0, 1.0)
-
-
-class PieceDesign(SamplingDesign):
-    """A design that draws every segment alike, in pieces of the sections of documents.
-
-    Its variance is a simple random sample's times a design effect, which the ratings tell:
-    neighbours that are alike are worth less together, and what a whole document shares drops out
-    because every document has its part (:func:`likeness`).
-    """
-
-    documents = 1
-    skew_correction = True
-
-    @property
-    def longest(self) -> int:
-        """The longest piece."""
-        return int(float(self.parameters["max"]))
-
-    @abstractmethod
-    def sections(self, lengths: np.ndarray, f: float) -> np.ndarray:
-        """The lengths of the sections that documents of these lengths are cut into."""
-
-    @abstractmethod
-    def together(self, length: np.ndarray, lag: np.ndarray, f: float) -> np.ndarray:
-        """How many pairs at a lag of a section are expected to be drawn both, of L - lag."""
-
-    def lever(self, lengths: np.ndarray, f: float) -> np.ndarray:
-        """What persistent and fading correlation in documents add to the variance."""
-        if "parts" in self.parameters:  # several draws, each with its own pieces
-            f = 1 - float(np.prod([1 - own for own in self._shares]))
-        length, count = np.unique(self.sections(lengths, f), return_counts=True)
-        lag = np.arange(int(length[-1]))
-        pairs = np.maximum(length[:, None] - lag, 0)
-        both = np.where(pairs > 0, self._union(length[:, None], lag[None, :], f), 0.0)
-        return pair_lever(count @ both, count @ pairs, f)
-
-    @cached_property
-    def _levers(self) -> dict[tuple[bytes, float], np.ndarray]:
-        """Those found so far: systems and their pairs mostly have the same segments."""
-        return {}
-
-    @property
-    def _shares(self) -> list[float]:
-        """The shares of the test set that the draws of a sample have."""
-        return [n / int(self.parameters["N"]) for n in self.sizes]
-
-    def _union(self, length: np.ndarray, lag: np.ndarray, f: float) -> np.ndarray:
-        """Of one draw, or of several independent ones: both are in unless some draw lacks one."""
-        if "parts" not in self.parameters:
-            return self.together(length, lag, f)
-        pairs = np.maximum(length - lag, 1)
-        neither = [1 - 2 * own + self.together(length, lag, own) / pairs for own in self._shares]
-        lost = np.prod([1 - own for own in self._shares])
-        return np.asarray((1 - 2 * lost + np.prod(neither, axis=0)) * pairs)
-
-    def variance(
-        self, e: np.ndarray, drawn: np.ndarray, units: DesignUnits
-    ) -> tuple[np.ndarray, np.ndarray]:
-        """A simple random sample's, times the effect of likeness along documents."""
-        plain = simple_variance(e, drawn, 1 / units.pi)
-        n = np.maximum(drawn.sum(axis=1), 1)
-        held = drawn.any(axis=0)
-        if not held.any():
-            return plain, np.ones(len(drawn))
-        f = min(1.0, float(units.pi[held].mean()))
-        lengths = np.bincount(units.document)
-        lengths = lengths[lengths > 0]
-        if (key := (lengths.tobytes(), f)) not in self._levers:
-            self._levers[key] = self.lever(lengths, f)
-        w = drawn / units.pi
-        means = (w * np.where(drawn, e, 0.0)).sum(axis=1) / np.maximum(w.sum(axis=1), 1e-300)
-        found = likeness(e - means[:, None], drawn, units.document)
-        effect, noise = serial_effect(found, self._levers[key])
-        degrees = 1 / (1 / np.maximum(n - 1.0, 1.0) + noise / 2)
-        return plain * effect, np.maximum(degrees, 1.0)
-
-
-def cut(layout: Layout, sections: np.ndarray) -> Layout:
-    """Cut every document into so many sections of nearly equal length."""
-    length, count = np.repeat(layout.lengths, sections), np.repeat(sections, sections)
-    number = np.arange(len(count)) - np.repeat(np.cumsum(sections) - sections, sections)
-    return Layout((number + 1) * length // count - number * length // count)
-
-
-def short_sections(lengths: np.ndarray, pieces: int, longest: int) -> Layout:
-    """Documents cut into sections of which so many pieces are none too long."""
-    wanted = np.ceil(lengths / (pieces * longest)).astype(np.int64)
-    return cut(Layout(lengths), np.maximum(wanted, 1))
-
-
-def same_piece(length: np.ndarray, pieces: int, lag: np.ndarray) -> np.ndarray:
-    """How many pairs at a lag lie in one of so many pieces of nearly equal length."""
-    short, longer = np.divmod(length, pieces)
-    return np.asarray(
-        (pieces - longer) * np.maximum(short - lag, 0) + longer * np.maximum(short + 1 - lag, 0)
-    )
-
-
 @cache
-def _load() -> None:
+def load_designs() -> None:
     """Import every module of this package: classes register themselves."""
     package = import_module("assay.designs")
     for module in pkgutil.iter_modules(package.__path__):
         import_module(f"assay.designs.{module.name}")
-
-
-def design_names() -> dict[str, type[SamplingDesign]]:
-    """The designs that samples can be drawn by, by name."""
-    _load()
-    return {name: known for name, known in sorted(_CLASSES.items()) if known.drawable}
-
-
-def watchable_designs() -> list[str]:
-    """Those of which every beginning is a sample, so that ratings can be watched as they come.
-
-    >>> "interleaved" in watchable_designs(), "snippets" in watchable_designs()
-    (True, False)
-    """
-    return [name for name in design_names() if design_of(f"{name}|n:2|N:2").is_sample(2)]
-
-
-def short_names() -> dict[str, str]:
-    """The papers' names, in lower case, and what they stand for."""
-    _load()
-    return dict(sorted(_SHORT_NAMES.items()))
-
-
-def find_design(text: str | Design) -> SamplingDesign:
-    """The design meant by a name, a short name, or ``name|parameter:value``, fully spelt out.
-
-    >>> str(find_design("DF"))
-    'fixed-snippets|length:10|stop:closest|first:random'
-    >>> str(find_design("snippets|max:5"))
-    'snippets|max:5'
-    """
-    given = str(text)
-    head, *rest = given.split("|")
-    head = short_names().get(head.lower(), head.lower())
-    line = Design.parse("|".join([head, *rest]))
-    known = design_names()
-    if line.name not in known:
-        short = [name for name in short_names() if name not in known]
-        raise OptionError(
-            "design", given, f"is not known{did_you_mean(line.name, [*known, *short])}",
-            f"choose from auto, {', '.join(known)} or {', '.join(short)}",
-        )  # fmt: skip
-    chosen = known[line.name]
-    return chosen(line.name, chosen.spelt_out(line.parameters))
 
 
 def design_of(line: str | Design) -> SamplingDesign:
@@ -433,46 +298,15 @@ def design_of(line: str | Design) -> SamplingDesign:
     >>> design_of("segments|n:142|N:710|seed:7").sizes, design_of("census").everything
     ((142,), True)
     """
-    _load()
+    load_designs()
     given = Design.parse(line) if isinstance(line, str) else line
-    chosen = _CLASSES.get(given.name)
+    chosen = CLASSES.get(given.name)
     if chosen is None:
         raise InputError(
             f"no estimator knows the design '{given.name}'; use a sample that assay drew"
         )
     own = {name: value for name, value in given.parameters.items() if name in chosen.options}
     return chosen(given.name, chosen.spelt_out(own) | dict(given.parameters))
-
-
-def choose_design(test_set: TestSet, design: str | Design, goal: str | None) -> SamplingDesign:
-    """The design that is meant, fully spelt out; ``auto`` follows the goal and the table."""
-    if goal is not None:
-        need_known("goal", goal, list(GOALS))
-    if str(design).lower() != "auto":
-        if goal is not None:
-            remedy = "leave it out, or leave the design to it"
-            raise OptionError("goal", goal, "is for the design auto", remedy)
-        return find_design(design)
-    wanted = GOALS[goal or ("ranking" if len(test_set.systems) > 1 else "score")]
-    known = design_names()
-    return find_design(next(name for name in wanted if known[name].suits(test_set)))
-
-
-FADE = 0.8
-"""How fast the likeness of neighbours fades from segment to segment; frozen on seven MQM sets."""
-USUAL, USUAL_LONG, USUAL_WORTH = (0.05, 0.10), (0.0, 0.25), 15.0
-"""The usual correlations of ratings, and as many pairs of evidence for them; frozen likewise.
-
-With few neighbours drawn the two parts cannot be told apart, and they pull in opposite directions:
-these keep them at a middle. In long documents nothing persists and more fades: -.01 to .01 and .19
-to .42 on the three MQM sets of 20 to 106 segments a document, .04 to .10 and .05 to .09 on five
-of 2 to 13. Three sets are few, so that the fading part is a little below their mean."""
-LONG = 15
-"""Documents of more segments than this, on average, are long."""
-REACH = 25
-"""Pairs further apart than this are not looked at."""
-LEAST_EFFECT = 0.4
-"""No design is taken to be better than this, relative to a simple random sample."""
 
 
 def simple_variance(e: np.ndarray, drawn: np.ndarray, weights: np.ndarray) -> np.ndarray:
@@ -493,272 +327,116 @@ def simple_variance(e: np.ndarray, drawn: np.ndarray, weights: np.ndarray) -> np
     return np.where(n > 1, found, np.nan)
 
 
-class Strata(NamedTuple):
-    """Strata as a sample knows them: the stratum of every unit, and the sizes N_h of all strata.
+class DesignUnits(NamedTuple):
+    """The segments of one system or pair: what the variance of their ``design`` needs to know.
 
-    Strata are numbered in the order in which neighbours are alike; of units that were not drawn the
-    number is never looked at. Where only some units are asked about (a domain), ``outside`` counts
-    the drawn units of every stratum that are not among them.
+    ``pi`` are inclusion probabilities, ``document`` numbers documents. ``strata`` and ``position``
+    are there where the design has them; of segments that were not drawn they are never looked at.
     """
 
-    number: np.ndarray
-    sizes: np.ndarray
-    outside: np.ndarray | None = None
+    design: SamplingDesign
+    pi: np.ndarray
+    document: np.ndarray
+    position: np.ndarray | None = None
+    strata: Strata | None = None
 
     @classmethod
-    def known(cls, number: np.ndarray) -> Strata:
-        """Strata of which every unit is known."""
-        return cls(number, np.bincount(number))
+    def of_plan(cls, design: SamplingDesign, plan: DrawPlan, population: Population) -> DesignUnits:
+        """All segments of a population, of which samples are drawn by a plan."""
+        pi, stratum = plan.probabilities(), plan.strata()
+        return cls(
+            design,
+            np.where(pi > 0, pi, 1.0),  # what can never be drawn never counts
+            population.layout.document,
+            plan.positions(),
+            None if stratum is None else Strata.known(stratum),
+        )
+
+    def part(self, inside: np.ndarray, drawn: np.ndarray) -> DesignUnits:
+        """Some of the segments, as a mask says; of all, some are drawn."""
+        return DesignUnits(
+            self.design, self.pi[inside], self.document[inside],
+            None if self.position is None else self.position[inside],
+            None if self.strata is None else self.strata.part(inside, drawn),
+        )  # fmt: skip
+
+    def variance(self, e: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """The variance of the mean of ``e`` that goes with the design, and its degrees."""
+        return self.design.variance(e, drawn, self)
+
+
+def by_system(sample: Sample) -> Iterator[tuple[str | None, pl.DataFrame]]:
+    """The rows of every system; all of them, for no system in particular, of a matched sample."""
+    if sample.matched:
+        yield None, sample.frame
+        return
+    for system in sample.frame["system"].unique(maintain_order=True):
+        yield str(system), sample.frame.filter(pl.col("system") == system)
+
+
+class SampledUnits(NamedTuple):
+    """What a sample carries, laid out over a test set as systems x segments.
+
+    ``drawn`` are the segments of the sample, also where a system lacks them; ``pi`` is NaN where
+    nothing is drawn or the system lacks it. ``strata`` has an entry per system.
+    """
+
+    drawn: np.ndarray
+    pi: np.ndarray
+    position: np.ndarray | None
+    strata: tuple[Strata, ...] | None
 
     @classmethod
-    def drawn(cls, start: np.ndarray, size: np.ndarray, population: int) -> Strata:
-        """From the strata of drawn units: how many units lie in earlier strata, and in their own.
-
-        Strata of which nothing was drawn lie in the gaps. They are joined with the next one of
-        which something was, those at the end with the last, as collapsing them would do.
-
-        >>> Strata.drawn(np.array([4, 0, 4, 9]), np.array([3, 2, 3, 2]), 12)[:2]
-        (array([1, 0, 1, 2]), array([2, 5, 5]))
-        """
-        starts, number = np.unique(start, return_inverse=True)
-        sizes = np.zeros(len(starts), dtype=np.int64)
-        sizes[number] = size
-        ends = starts + sizes
-        ends[-1:] = population
-        return cls(number, np.diff(ends, prepend=0))
-
-    def part(self, inside: np.ndarray, drawn: np.ndarray) -> Strata:
-        """The same of some units; drawn ones that are not among them count as outside."""
-        outside = drawn.copy()
-        outside[inside] = False
-        others = np.bincount(self.number[outside], minlength=len(self.sizes))
-        before = 0 if self.outside is None else self.outside
-        return Strata(self.number[inside], self.sizes, others + before)
-
-
-def collapsed_variance(e: np.ndarray, drawn: np.ndarray, strata: Strata) -> np.ndarray:
-    """Stratified sampling with few units per stratum: neighbouring strata are taken together.
-
-    Strata are collapsed in order until each group has two drawn units; sum over groups of
-    (N_g/N)^2 (1 - n_g/N_g) s_g^2 / n_g (Cochran 1977, section 5A.12). Too large rather than too
-    small, by what the strata of a group differ.
-
-    The mean of a domain is a ratio, because nobody planned how many of its units are drawn: drawn
-    units outside count with e = 0 in n_g and s_g, and N is the estimated size of the domain, the
-    sum of N_g times the share of drawn units inside (Sarndal, Swensson and Wretman 1992, section
-    10.3). A stratum with drawn units outside alone adds nothing.
-    """
-    samples, units = np.nonzero(drawn)
-    shape = (len(drawn), len(strata.sizes))
-    one = np.ones(len(units))
-    inside = _sums(samples, strata.number[units], one, shape)
-    outside = np.zeros(shape) if strata.outside is None else np.tile(strata.outside, (shape[0], 1))
-    foreign = (inside == 0) & (outside > 0)
-    outside[foreign] = 0
-    group = _collapse(inside + outside)
-    rows = np.repeat(np.arange(shape[0]), shape[1])
-    total = _sums(rows, group.ravel(), np.where(foreign, 0, strata.sizes).ravel(), shape)
-    zeros = _sums(rows, group.ravel(), outside.ravel(), shape)
-    own = group[samples, strata.number[units]]
-    here = _sums(samples, own, one, shape)
-    n = here + zeros
-    values = e[samples, units]
-    means = _sums(samples, own, values, shape) / np.maximum(n, 1)
-    square = _sums(samples, own, (values - means[samples, own]) ** 2, shape) + zeros * means**2
-    size = (total * (here / np.maximum(n, 1))).sum(axis=1, keepdims=True)
-    terms = (total / np.maximum(size, 1e-300)) ** 2 * (1 - n / np.maximum(total, 1))
-    terms = terms * square / np.maximum(n - 1, 1) / np.maximum(n, 1)
-    return np.where(here.sum(axis=1) > 1, terms.sum(axis=1), np.nan)
+    def of_sample(cls, sample: Sample, test_set: TestSet) -> SampledUnits:
+        """From the columns of a sample that lacks nothing."""
+        carries = design_of(sample.design).carries
+        _need_whole(sample, carries)
+        shape = test_set.present.shape
+        drawn = np.zeros(shape, dtype=bool)
+        position = np.full(shape, np.nan) if "position" in carries else None
+        strata = [Strata(np.zeros(shape[1], dtype=np.int64), np.zeros(1))] * shape[0]
+        for system, rows in by_system(sample):
+            places = places_in(rows, test_set)
+            i = np.arange(shape[0])
+            if system is not None:
+                i = i[[test_set.systems.index(system)]]
+            drawn[np.ix_(i, places)] = True
+            if position is not None:
+                position[np.ix_(i, places)] = rows["position"].to_numpy()
+            if "stratum_size" in carries:
+                total = shape[1] if system is None else int(test_set.present[i[0]].sum())
+                own = _strata_of(rows, places, total, shape[1])
+                for k in i:
+                    strata[k] = own
+        pi = sample.probabilities(test_set)
+        return cls(drawn, pi, position, tuple(strata) if "stratum_size" in carries else None)
 
 
-def _sums(rows: np.ndarray, columns: np.ndarray, values: np.ndarray, shape: tuple[int, int]
-          ) -> np.ndarray:  # fmt: skip
-    """The sums of values by row and column."""
-    flat = np.bincount(rows * shape[1] + columns, values, minlength=shape[0] * shape[1])
-    return flat.reshape(shape)
+def _need_whole(sample: Sample, carries: Sequence[str]) -> None:
+    """Refuse a sample of which a part was lost, as in a spreadsheet."""
+    for name in carries:
+        empty = sample.frame[name].null_count()
+        if empty:
+            raise InputError(
+                f"the sample has {empty} empty cells in its column {name}, on which the error"
+                " rests; use the file as assay sample wrote it"
+            )
 
 
-def _collapse(counts: np.ndarray) -> np.ndarray:
-    """For every sample the group of each stratum: 0, 1, ... in the order of the strata."""
-    if len(counts) == 1:  # the pairs of a matched sample ask for the same again and again
-        return _collapse_one(counts.tobytes())
-    group = np.zeros(counts.shape, dtype=np.int64)
-    number = np.zeros(len(counts), dtype=np.int64)
-    held = np.zeros(len(counts))
-    for position in range(counts.shape[1]):
-        group[:, position] = number
-        held += counts[:, position]
-        full = held >= 2
-        number += full
-        held[full] = 0
-    # What is left over at the end joins the last full group.
-    return np.minimum(group, np.maximum(number - 1, 0)[:, None])
-
-
-@lru_cache(maxsize=16)
-def _collapse_one(counts: bytes) -> np.ndarray:
-    """The same of one sample, its counts as the bytes of an array of floats."""
-    groups, number, held = [], 0, 0.0
-    for count in np.frombuffer(counts).tolist():
-        groups.append(number)
-        held += count
-        if held >= 2:
-            number, held = number + 1, 0.0
-    group = np.minimum(np.array(groups, dtype=np.int64), max(number - 1, 0))[None, :]
-    group.flags.writeable = False
-    return group
-
-
-def cluster_variance(
-    e: np.ndarray, drawn: np.ndarray, cluster: np.ndarray, weights: np.ndarray
-) -> np.ndarray:
-    """Whole documents or one snippet each: the spread between the weighted totals of clusters.
-
-    The jackknife over clusters: (K-1)/K sum_c (t_c / (1 - s_c))^2 / (sum w)^2, t_c the total of w e
-    in cluster c around its share s_c of the whole, times 1 - n/N for this test set. A long
-    document pulls the mean towards itself, which 1 - s_c makes up for; for clusters of one size it
-    is the usual K/(K-1) sum t_c^2.
-    """
-    samples, units = np.nonzero(drawn)
-    shape = (len(drawn), int(cluster.max(initial=0)) + 1)
-    totals = _sums(samples, cluster[units], weights[units] * e[samples, units], shape)
-    size = _sums(samples, cluster[units], weights[units], shape)
-    whole = np.maximum(size.sum(axis=1), 1e-300)
-    share = size / whole[:, None]
-    k = (size > 0).sum(axis=1)
-    gap = (totals - share * totals.sum(axis=1)[:, None]) / np.maximum(1 - share, 1e-9)
-    spread = (gap**2).sum(axis=1) * (k - 1) / np.maximum(k, 1)
-    left = 1 - drawn.mean(axis=1)
-    return np.where(k > 1, spread / whole**2 * left, np.nan)
-
-
-def neighbour_variance(
-    e: np.ndarray, drawn: np.ndarray, pi: np.ndarray, position: np.ndarray, group: np.ndarray
-) -> np.ndarray:
-    """Spatially balanced samples: every drawn unit against its nearest drawn neighbour.
-
-    1/2 sum_i (1 - pi_i) (e_i/pi_i - e_j(i)/pi_j(i))^2 / (sum 1/pi)^2, j(i) the nearest by the
-    distance the sample was spread with, (difference in position)^2 and 1 more across groups
-    (Grafstrom and Schelin 2014): such samples vary less than the spread of all residuals would
-    say, because neighbours stand in for each other.
-    """
-    samples, units, nearest = _nearest_drawn(drawn, position, group)
-    shape = (len(drawn), 1)
-    gap = e[samples, units] / pi[units] - e[samples, nearest] / pi[nearest]
-    spread = 0.5 * _sums(samples, samples * 0, (1 - pi[units]) * gap**2, shape)[:, 0]
-    found = spread / np.maximum(drawn @ (1 / pi), 1e-300) ** 2
-    return np.where(drawn.sum(axis=1) > 1, found, np.nan)
-
-
-def _nearest_drawn(
-    drawn: np.ndarray, position: np.ndarray, group: np.ndarray
-) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Samples, their units, and of each the nearest other unit of the same sample.
-
-    The nearest is next to it in position, among all (whoever stands between in another group is
-    nearer still) or in the own group; so four candidates are enough.
-    """
-    best = np.full(drawn.shape, np.inf)
-    nearest = np.zeros(drawn.shape, dtype=np.int64)
-    for order, inside in (
-        (np.lexsort((position, group)), True),
-        (np.argsort(position, kind="stable"), False),
+def _strata_of(rows: pl.DataFrame, places: np.ndarray, population: int, segments: int) -> Strata:
+    """The strata of drawn segments, laid out over the test set."""
+    start, size = (rows[name].to_numpy() for name in ("stratum_start", "stratum_size"))
+    found = Strata.drawn(start, size, population)
+    strata = rows.group_by("stratum_start").agg(pl.col("stratum_size").n_unique() > 1)
+    if (
+        strata["stratum_size"].any()
+        or (np.bincount(found.number) > found.sizes).any()
+        or (start + size > population).any()
     ):
-        samples, places = np.nonzero(drawn[:, order])
-        units = order[places]
-        for step in (1, -1):
-            other = np.roll(units, step)
-            together = np.roll(samples, step) == samples
-            distance = (position[units] - position[other]) ** 2
-            same = group[units] == group[other]
-            distance = np.where(together & (same | (not inside)), distance + ~same, np.inf)
-            distance[units == other] = np.inf
-            closer = distance < best[samples, units]
-            best[samples[closer], units[closer]] = distance[closer]
-            nearest[samples[closer], units[closer]] = other[closer]
-    samples, units = np.nonzero(drawn)
-    alone = np.isinf(best[samples, units])
-    found = np.where(alone, units, nearest[samples, units])
-    return samples, units, found
-
-
-FULL_LEVERAGE = 0.9
-"""A point that decides its own prediction has no honest residual; leverages are capped here."""
-
-
-# Likeness along documents
-
-
-class Likeness(NamedTuple):
-    """Persistent and fading correlation, one row per sample, and their covariance matrices."""
-
-    parts: np.ndarray
-    covariance: np.ndarray
-
-
-def fading(lags: np.ndarray) -> np.ndarray:
-    """The two shapes that a correlation is made of: lags x (persistent, fading)."""
-    return np.stack([np.ones(len(lags)), FADE**lags], axis=1)
-
-
-def usual_likeness(document: np.ndarray) -> np.ndarray:
-    """What is usual of ratings of these documents, of which each unit's number is given.
-
-    >>> usual_likeness(np.repeat([0, 1], 10)).tolist(), usual_likeness(np.zeros(40, int)).tolist()
-    ([0.05, 0.1], [0.0, 0.25])
-    """
-    long = len(document) > LONG * np.count_nonzero(np.bincount(document))
-    return np.array(USUAL_LONG if long else USUAL)
-
-
-def likeness(e: np.ndarray, drawn: np.ndarray, document: np.ndarray) -> Likeness:
-    """The correlation of drawn units of one document, fitted over their lags by least squares.
-
-    ``e`` is samples x units, around 0; every pair of drawn units within reach counts alike, and
-    what is usual (:func:`usual_likeness`) as much as ``USUAL_WORTH`` of them.
-
-    >>> e = np.tile([1.0, 1.0, -1.0, -1.0], 25)[None, :]
-    >>> found = likeness(e, np.ones((1, 100), dtype=bool), np.arange(100) // 2)
-    >>> found.parts.round(1).tolist()
-    [[0.5, 0.5]]
-    """
-    samples, units = np.nonzero(drawn)
-    values, shape = e[samples, units], (len(drawn), REACH)
-    counts, products = np.zeros(shape), np.zeros(shape)
-    text = samples * (document.max(initial=0) + 1) + document[units]
-    for step in range(1, REACH + 1):
-        lag = units[step:] - units[:-step]
-        near = np.flatnonzero((text[step:] == text[:-step]) & (lag <= REACH))
-        if not len(near):
-            break
-        cell = samples[near] * REACH + lag[near] - 1
-        both = values[near + step] * values[near]
-        counts += np.bincount(cell, minlength=counts.size).reshape(shape)
-        products += np.bincount(cell, both, minlength=counts.size).reshape(shape)
-    square = (np.where(drawn, e, 0.0) ** 2).sum(axis=1) / np.maximum(drawn.sum(axis=1), 1)
-    products /= np.where(square > 0, square, 1.0)[:, None]
-    parts = fading(np.arange(1, REACH + 1))
-    gram = np.einsum("st,ta,tb->sab", counts, parts, parts) + USUAL_WORTH * np.eye(2)
-    along = products @ parts + USUAL_WORTH * usual_likeness(document)
-    inverse = np.linalg.inv(gram)
-    return Likeness((inverse @ along[:, :, None])[:, :, 0], inverse)
-
-
-def serial_effect(found: Likeness, lever: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The design effect 1 + lever . parts, at least ``LEAST_EFFECT``, and its relative variance."""
-    effect = np.maximum(1 + found.parts @ lever, LEAST_EFFECT)
-    return effect, (found.covariance @ lever @ lever) / effect**2
-
-
-def pair_lever(together: np.ndarray, all_pairs: np.ndarray, f: float) -> np.ndarray:
-    """What each part of the correlation adds to the variance, relative to a simple random sample.
-
-    ``together`` are the pairs of units at lag 1, 2, ... of one section that are expected to be
-    drawn both, ``all_pairs`` all that there are (both with the number of units, lag 0, in front).
-    The variance of a mean is 1/N^2 sum (pi_ij / f^2 - 1) cov_ij, and 1/N (1/f - 1) of it is a
-    simple random sample's.
-    """
-    if f >= 1:
-        return np.zeros(2)
-    excess = 2 * (together[1:] / f**2 - all_pairs[1:])
-    return np.asarray(excess @ fading(np.arange(1, len(together))) / (all_pairs[0] * (1 / f - 1)))
+        raise InputError(
+            "the sample's strata do not fit the test set; use the file as assay sample wrote it,"
+            " and the scores it was drawn from"
+        )
+    number = np.zeros(segments, dtype=np.int64)
+    number[places] = found.number
+    return found._replace(number=number)

@@ -1,7 +1,7 @@
-"""Designs that go through the documents in random order until the budget is met.
+"""Designs that draw documents in random order until the budget is met, and their variance.
 
-Whole documents (WD of lo2023) and fixed snippets (DF). Whether a document is drawn depends on the
-sum of what stands before it, so its probability is that of :mod:`assay.stats.arrivals`.
+They are whole documents (WD of lo2023) and fixed snippets (DF). Whether a document is drawn
+depends on the sizes of those before it: :mod:`assay.stats.arrivals` computes the probabilities.
 """
 
 from __future__ import annotations
@@ -9,17 +9,58 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from assay.designs.base import DocumentDesign, Parameter
+from assay.designs.base import Parameter, SamplingDesign
 from assay.designs.plan import DrawPlan, Draws, Layout
 from assay.designs.population import Population
+from assay.designs.strata import sums_of_cells
 from assay.stats.arrivals import arrival_probabilities
+
+if TYPE_CHECKING:
+    from assay.designs.base import DesignUnits
 
 _STOP = Parameter("closest", "where to stop: under, over or closest to the budget",
                   ("under", "over", "closest"))  # fmt: skip
+
+
+class DocumentDesign(SamplingDesign):
+    """A design under which the ratings of a document are correlated: few documents decide."""
+
+    error_falls_with_ratings = False
+
+    def variance(
+        self, e: np.ndarray, drawn: np.ndarray, units: DesignUnits
+    ) -> tuple[np.ndarray, np.ndarray]:
+        """Between the totals of documents."""
+        held = np.stack([np.bincount(units.document[row]).astype(bool).sum() for row in drawn])
+        variance = cluster_variance(e, drawn, units.document, 1 / units.pi)
+        return variance, np.maximum(held - 1.0, 1.0)
+
+
+def cluster_variance(
+    e: np.ndarray, drawn: np.ndarray, cluster: np.ndarray, weights: np.ndarray
+) -> np.ndarray:
+    """Whole documents or one snippet each: the spread between the weighted totals of clusters.
+
+    The jackknife over clusters: (K-1)/K sum_c (t_c / (1 - s_c))^2 / (sum w)^2, t_c the total of w e
+    in cluster c around its share s_c of the whole, times 1 - n/N for this test set. A long
+    document pulls the mean towards itself, which 1 - s_c makes up for; for clusters of one size it
+    is the usual K/(K-1) sum t_c^2.
+    """
+    samples, units = np.nonzero(drawn)
+    shape = (len(drawn), int(cluster.max(initial=0)) + 1)
+    totals = sums_of_cells(samples, cluster[units], weights[units] * e[samples, units], shape)
+    size = sums_of_cells(samples, cluster[units], weights[units], shape)
+    whole = np.maximum(size.sum(axis=1), 1e-300)
+    share = size / whole[:, None]
+    k = (size > 0).sum(axis=1)
+    gap = (totals - share * totals.sum(axis=1)[:, None]) / np.maximum(1 - share, 1e-9)
+    spread = (gap**2).sum(axis=1) * (k - 1) / np.maximum(k, 1)
+    left = 1 - drawn.mean(axis=1)
+    return np.where(k > 1, spread / whole**2 * left, np.nan)
 
 
 class Documents(DocumentDesign, name="documents", short={"wd": ""}):

@@ -16,16 +16,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from assay.designs.base import (
-    DocumentDesign,
-    Parameter,
-    PieceDesign,
-    cut,
-    same_piece,
-    short_sections,
-)
+from assay.designs.base import Parameter
+from assay.designs.documents import DocumentDesign
 from assay.designs.plan import DrawPlan, Draws, Layout
 from assay.designs.population import Population
+from assay.designs.rounds import PieceDesign, cut, same_piece, short_sections
 from assay.stats.allocation import systematic_counts
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from assay.designs.base import DocumentDesign, SamplingDesign
+from assay.designs.base import SamplingDesign
+from assay.designs.documents import DocumentDesign
 
 
 class Census(SamplingDesign, name="census"):

@@ -16,7 +16,8 @@ import polars as pl
 
 from assay.effort.model import EffortModel, Floats, Ints, Names, deviations
 from assay.results import Note, money_text, p_value, time_text
-from assay.stats.intervals import POWER, detectable_shift, interval_within, smallest, t_quantile
+from assay.stats.intervals import POWER, interval_within, smallest, t_quantile
+from assay.stats.power import detectable_shift
 from assay.stats.reml import detectable_gap, editors_needed
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ import numpy as np
 import polars as pl
 
 from assay.errors import InputError, OptionError, need_known
-from assay.estimation.kernels import overlap_of
+from assay.estimation.groups import group_differences, group_means
+from assay.estimation.overlap import overlap_of
 from assay.estimation.results import (
     Breakdown,
     Difference,
@@ -77,9 +78,9 @@ def break_down(study: Study, by: str, errors: Errors | None) -> Breakdown:
         return _by_category(study, errors)
     names, group, notes = _groups(study.test_set, by)
     count = len(study.test_set.systems)
-    means = [study.group_means(i, group, len(names)) for i in range(count)]
+    means = [group_means(study, i, group, len(names)) for i in range(count)]
     pairs = [
-        study.group_differences(i, j, group, len(names)) for i, j in combinations(range(count), 2)
+        group_differences(study, i, j, group, len(names)) for i, j in combinations(range(count), 2)
     ]
     summaries = [
         _summary(name, int((group == k).sum()), [pair[k] for pair in pairs])

@@ -32,7 +32,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
-from assay.errors import InputError
 from assay.results import Note, plural
 from assay.stats.intervals import normal_cdf, root_between, t_cdf, t_quantile
 from assay.tables.tables import TestSet
@@ -56,9 +55,6 @@ LIKELY = 0.5
 """From this probability on a system is named as one that metrics misjudge."""
 SUREST = 0.999
 """No probability is stated beyond this: the model itself is not that certain."""
-PAST_WEIGHT = 3.0
-"""Standard deviation of what an earlier campaign predicts, beside 1 of every metric: the penalty
-on its slope is a ninth of theirs."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,27 +103,6 @@ class Composite:
     notes: tuple[Note, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class CompositeRecord:
-    """Samples of one size: pairs in the right order and errors of differences, both ways.
-
-    ``coverage`` is that of the composite's intervals over pairs, ``worst_coverage`` over the pairs
-    of the worst system. ``said`` is the mean probability given to the side that was preferred,
-    ``order`` how often that side was right: the two should agree.
-    """
-
-    size: float
-    n: int
-    draws: int
-    direct_order: float
-    order: float
-    direct_rms: float
-    rms: float
-    coverage: float
-    worst_coverage: float
-    said: float
-
-
 def make_composite(
     study: Study, estimates: Estimates, history: tuple[TestSet, Ratings] | None = None
 ) -> Composite | None:
@@ -167,43 +142,23 @@ def between_systems(
     layers = {
         name: values
         for name in test_set.metrics
-        if (values := _within(test_set, name)) is not None
+        if (values := less_segments(test_set, name)) is not None
     }  # fmt: skip
     if not layers:
         return None
     stack = [values / values.std() for values in layers.values()]
     if history is not None:
-        past = _past(layers, *history)
-        stack.append(PAST_WEIGHT * past / past.std())
+        from assay.estimation.history import past_prediction
+
+        stack.append(past_prediction(layers, *history))
     return np.stack(stack, axis=-1)
 
 
-def _within(test_set: TestSet, name: str) -> np.ndarray | None:
+def less_segments(test_set: TestSet, name: str) -> np.ndarray | None:
     """A metric less its segment's mean, 0 where it is missing; None where it is all 0."""
     values = test_set.matrix(name)
     found = within_segments(values, np.isfinite(values) & test_set.present)
     return found if found.std() > 1e-9 * (1 + np.nanmax(np.abs(values))) else None
-
-
-def _past(layers: dict[str, np.ndarray], test_set: TestSet, ratings: Ratings) -> np.ndarray:
-    """What the metrics predict with the slopes of an earlier campaign."""
-    old = {name: values for name in layers if name in test_set.metrics
-           and (values := _within(test_set, name)) is not None}  # fmt: skip
-    if not old:
-        raise InputError(
-            "the history has none of the metrics of the scores, so it cannot help to weigh them;"
-            " give scores with one of the same metrics, or leave the history out"
-        )
-    scale = np.array([values.std() for values in old.values()])
-    x = ratings.placed_in(test_set).matrix(test_set)
-    slopes = fit_slopes(x, np.stack(list(old.values()), axis=-1) / scale)
-    found = np.stack([layers[name] for name in old], axis=-1) @ (slopes.values / scale)
-    if not found.std() > 0:
-        raise InputError(
-            "the history has no two outputs of a segment that are rated differently, so it cannot"
-            " help to weigh metrics; leave it out"
-        )
-    return np.asarray(found)
 
 
 class Joined(NamedTuple):

@@ -8,13 +8,13 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.designs.base import find_design
-from assay.designs.units import DesignUnits
+from assay.designs.base import DesignUnits
+from assay.designs.names import find_design
 from assay.engine import Workers, run
-from assay.estimation.composite import MIN_SYSTEMS, CompositeRecord, between_systems, join
+from assay.estimation.composite import MIN_SYSTEMS, between_systems, join
 from assay.estimation.evaluate import all_scores, check_trial
-from assay.estimation.kernels import adjusted_means
-from assay.estimation.study import make_features
+from assay.estimation.kernels import adjusted_means, make_features
+from assay.estimation.trials import CompositeRecord
 from assay.stats.intervals import LEVEL
 from assay.stats.random import Rng
 from assay.tables.tables import Ratings, TestSet

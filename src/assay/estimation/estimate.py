@@ -1,4 +1,4 @@
-"""From ratings to scores on the whole test set."""
+"""Estimate scores on the whole test set from ratings of a part, and say what more would bring."""
 
 from __future__ import annotations
 
@@ -11,45 +11,39 @@ import numpy as np
 import polars as pl
 
 from assay.designs.base import design_of
-from assay.errors import OptionError, did_you_mean
+from assay.errors import OptionError
 from assay.estimation.composite import MOST_SYSTEMS, difference_matrices, make_composite
+from assay.estimation.kernels import Features
 from assay.estimation.results import (
-    Comparison,
+    UNKNOWN_REACH,
     Difference,
     Estimates,
     Mean,
+    Precision,
     RatingsChange,
     SystemEstimate,
+    by_rank,
+    decided_together,
     noted,
-    scored,
+    order_notes,
+    ranked,
+    segments_to_decide,
 )
-from assay.estimation.study import Features, Study, make_study
+from assay.estimation.study import Study, make_study
 from assay.pay import pay_of
 from assay.results import UNPAID, Costs, Note, has_note, plural
-from assay.stats.intervals import (
-    LEVEL,
-    POWER,
-    UNKNOWN_REACH,
-    Precision,
-    contrast_covariance,
-    detectable_shift,
-    holm,
-    order_of_differences,
-    segments_to_decide,
-    shrunk_gap,
-    stable_ranking,
-)
+from assay.stats.intervals import LEVEL, POWER, contrast_covariance, shrunk_gap, stable_ranking
 from assay.tables.history import add_history
 from assay.tables.marked_errors import Errors
 from assay.tables.tables import Ratings, Sample, TestSet
 
 if TYPE_CHECKING:
-    from assay.estimation.raters import SeverityError
+    from assay.estimation.severity import SeverityError
 
 MIN_RATINGS_FOR_DIRECTION = 50
-"""With fewer, a correlation with metrics says nothing about directions."""
+"""With fewer ratings, correlations with metrics say nothing about directions."""
 FEW_RATINGS = 30
-"""Up to so many ratings of a system, the gain by metrics is itself uncertain."""
+"""Up to so many ratings per system, the gain from metrics is itself uncertain."""
 
 
 def estimate(
@@ -74,45 +68,44 @@ def estimate(
 ) -> Estimates:
     """Estimate every system's score on the whole test set.
 
-    Several raters' scores of an output are averaged first. ``method`` is ``mean``; ``regression``
-    on all metrics; the control variates of saldias2022 (``cv-single``, ``cv-mean``, ``cv-multi``,
-    ``cv-knn``); or ``auto``, which uses regression where there are metrics and enough ratings, and
-    the mean where metrics explain nothing. Ratings are weighted by 1/pi, pi the inclusion
-    probability that the sample states. The interval is Student's t around it with the variance
-    that goes with the design and the finite-population correction. Differences use the segments
-    that both systems have rated, so what the systems share drops out.
+    Several raters' scores of an output are averaged first. Ratings are weighted by 1/pi, pi the
+    inclusion probability that the sample states. ``method`` is ``mean``; ``regression`` on all
+    metrics; a control variate of saldias2022 (``cv-single``, ``cv-mean``, ``cv-multi``,
+    ``cv-knn``); or ``auto``: regression where there are metrics and enough ratings, and the mean
+    where metrics explain nothing. Differences use the segments that both systems have rated, so
+    what the systems share cancels.
 
-    ``skew-t`` corrects the intervals of scores for skewness, which ``auto`` does below 60 ratings.
-    With a stated range there are guaranteed intervals (``betting``, ``hoeffding``, ``bernstein``)
-    for the mean of a simple random sample.
+    The ``interval`` is Student's t with the variance of the design and the finite-population
+    correction. ``skew-t`` corrects intervals of scores for skewness; ``auto`` does so below 60
+    ratings. ``betting``, ``hoeffding`` and ``bernstein`` are guaranteed for the mean of a simple
+    random sample of scores with a stated range.
 
-    ``target`` says what the intervals are for. ``raters``: this test set, had raters like these
-    answered; it needs tasks that two raters did, and is taken where there are enough. Scores then
-    also carry how strict the raters may be as a whole, which drops out of differences. ``texts``:
-    texts like these, of which the documents (segments, where there are none) are a sample.
-    ``answers``: these answers alone, which everything rated makes certain; no verdict comes from an
-    interval of width zero. Without a target and without second raters, intervals are those for
-    the answers, and once more than half is rated those for texts, where these are wider.
+    ``target`` says what the intervals are for. ``raters``: this test set, rated by raters like
+    these; this needs tasks that two raters did, and is the default where there are enough. Scores
+    then include how strict the raters may be as a whole, which cancels in differences. ``texts``:
+    texts like these, of which the documents (without documents, the segments) are a sample.
+    ``answers``: these answers alone, about which rating everything leaves no doubt; an interval of
+    width zero decides nothing. By default, without second raters, intervals are those for answers,
+    and once more than half is rated those for texts where these are wider.
 
-    Every difference is decided by itself at this ``level``; with ``family`` they are decided so
-    that all verdicts together are right at this level (Holm 1979). With ``pay`` ("0.12 EUR per
-    rating", or "18 EUR per hour") the next steps also say what they cost.
+    Every difference is decided on its own at this ``level``; with ``family``, all verdicts together
+    are right at this level (Holm 1979). With ``pay`` ("0.12 EUR per rating" or "18 EUR per hour"),
+    the next steps also state their cost.
 
     Without a ``sample``, every output must be rated, or ``assume`` must state that the rated
     segments (``random``) or documents (``documents``) are a simple random sample; the result
     repeats the assumption.
 
-    ``by`` (and ``errors``) adds the scores of groups, see :func:`assay.estimate_by`. ``compare``
-    names two systems whose comparison is added, see :func:`assay.compare_two`; where there are only
-    two systems, they are always compared. ``exclude_raters`` and ``remove_severity`` change the
-    ratings first, and the result says what that does to every estimate. With ``borrow``, a
-    system's estimate learns from the ratings of the others how hard segments are.
+    ``by`` (with ``errors`` for categories) adds scores of groups (:func:`assay.estimate_by`).
+    ``compare`` names two systems for a comparison (:func:`assay.compare_two`), which two systems
+    alone always get. ``exclude_raters`` and ``remove_severity`` change the ratings first, and the
+    result states what that does to every estimate. With ``borrow``, a system's estimate learns from
+    the ratings of the others how hard segments are.
 
-    With three systems or more, the result also has a ``composite``: their order with the help of
-    what metrics say between systems, and for every pair the probability that one is better. It
-    needs fewer ratings and leans on the metrics, so it never decides anything. ``history`` are the
-    scores and ratings of an earlier campaign with some of the same metrics, which help to weigh
-    these.
+    With three systems or more and metrics, the result has a ``composite``: an order that uses what
+    metrics say between systems, with the probability that one of two systems is better. It needs
+    fewer ratings but relies on the metrics, so it never decides. ``history``, the scores and
+    ratings of an earlier campaign with some of the same metrics, helps to weigh them.
 
     >>> import assay
     >>> world = assay.simulate(documents=20, rng=1)
@@ -144,11 +137,13 @@ def estimate(
         changes=changes,
     )
     if by is not None or errors is not None:
-        from assay.estimation.breakdown import break_down  # seldom wanted
+        from assay.estimation.breakdown import break_down
 
         whole = study if interval in ("auto", "t") else lay_out(steps[-1], "t")
         result = replace(result, breakdown=break_down(whole, by or "category", errors))
     if compare is not None or len(result.systems) == 2:
+        from assay.estimation.comparison import compare_two
+
         result = replace(result, comparison=compare_two(result, *(compare or ())))
     result = _with_stability(replace(result, pay=paid))
     if study.features is not None and len(result.systems) <= MOST_SYSTEMS:
@@ -160,7 +155,7 @@ def estimate(
 
 
 def _with_stability(result: Estimates) -> Estimates:
-    """How likely a repeat of the same size is to give the same order (Riley et al. 2024)."""
+    """Add how likely a repeat of the same size is to give the same order (Riley et al. 2024)."""
     known = _contrasts(result)
     if known is None:
         return result
@@ -175,10 +170,7 @@ def _with_stability(result: Estimates) -> Estimates:
 
 
 def _contrasts(estimates: Estimates) -> tuple[np.ndarray, np.ndarray] | None:
-    """The systems' means and a covariance that gives their differences the stated errors.
-
-    None where a difference has no error, or there is none.
-    """
+    """The systems' means, and a covariance with the stated errors of differences; None without."""
     if not estimates.differences or not all(item.stderr > 0 for item in estimates.differences):
         return None
     names = [item.system for item in estimates.systems]
@@ -203,10 +195,10 @@ def _check(
 def _changed(
     test_set: TestSet, ratings: Ratings, excluded: Sequence[str], fair: bool
 ) -> tuple[list[Ratings], SeverityError | None]:
-    """The ratings as given, then without some raters, then without severity, where asked for."""
+    """The ratings as given, then (on request) without some raters, then without severity."""
     steps, error = [ratings], None
     if excluded or fair:
-        from assay.estimation.raters import exclude_raters, without_severity  # seldom wanted
+        from assay.estimation.severity import exclude_raters, without_severity
 
         if excluded:
             steps.append(exclude_raters(steps[-1], excluded))
@@ -235,12 +227,12 @@ def _wrapped(study: Study, means: list[Mean], family: bool) -> Estimates:
     test_set, better = study.test_set, study.ratings.better
     differences = tuple(study.difference(i, j) for i, j in combinations(range(len(means)), 2))
     if family:
-        differences = _decided_together(differences, study.level)
+        differences = decided_together(differences, study.level)
     answers = _used(study)
-    systems = _systems(study, means, differences)
+    systems = ranked(test_set.systems, means, differences, better)
     return Estimates(
         systems=systems,
-        differences=_by_rank(differences, systems),
+        differences=by_rank(differences, systems),
         better=better,
         level=study.level,
         method="+".join(dict.fromkeys(mean.method for mean in means)),
@@ -258,24 +250,13 @@ def _wrapped(study: Study, means: list[Mean], family: bool) -> Estimates:
         hours=_hours(answers),
         notes=noted((
             *study.notes, *_gain(means, study.features), *_direction(study),
-            *_order_notes(systems, differences, better),
+            *order_notes(systems, differences, better),
         )),
     )  # fmt: skip
 
 
-def _decided_together(pairs: tuple[Difference, ...], level: float) -> tuple[Difference, ...]:
-    """Verdicts that are right together: by p values adjusted for their number."""
-    p = np.array([item.p for item in pairs])
-    known = np.isfinite(p)
-    p[known] = holm(p[known])
-    return tuple(
-        replace(item, decided=item.decided and bool(adjusted <= 1 - level))
-        for item, adjusted in zip(pairs, p, strict=True)
-    )
-
-
 def _used(study: Study) -> pl.DataFrame:
-    """The answers behind the estimates: those outside the sample are no part of its work."""
+    """The answers behind the estimates; answers outside the sample do not count."""
     key = ["system", *study.test_set.key]
     used = ~np.isnan(study.rated.scores[study.test_set.positions])
     outputs = study.test_set.frame.select(key).filter(pl.Series(used))
@@ -283,14 +264,14 @@ def _used(study: Study) -> pl.DataFrame:
 
 
 def _hours(answers: pl.DataFrame) -> float | None:
-    """What the ratings took, where all but a few say so."""
+    """The hours that the ratings took, if nine in ten state their time."""
     if "seconds" not in answers.columns or answers["seconds"].null_count() > answers.height / 10:
         return None
     return float(answers["seconds"].drop_nulls().mean() or 0) * answers.height / 3600  # type: ignore[arg-type]
 
 
 def _direction(study: Study) -> list[Note]:
-    """A doubt about the stated direction, where all metrics contradict it."""
+    """A warning if all metrics contradict the stated direction of the ratings."""
     test_set, signs = study.test_set, []
     for name in test_set.metrics:
         known = np.isfinite(values := test_set.matrix(name)) & np.isfinite(study.rated.scores)
@@ -310,7 +291,7 @@ def _direction(study: Study) -> list[Note]:
 
 
 def _gain(means: list[Mean], features: Features | None) -> list[Note]:
-    """What the metrics contributed, and what had to be done to them."""
+    """What the metrics contributed, and how missing or constant ones were treated."""
     if features is None:
         return []
     helped = [mean for mean in means if mean.method != "mean" and mean.n < mean.population]
@@ -336,150 +317,18 @@ def _gain(means: list[Mean], features: Features | None) -> list[Note]:
     return lines
 
 
-def _order_notes(
-    systems: tuple[SystemEstimate, ...], differences: tuple[Difference, ...], better: str
-) -> list[Note]:
-    """Why ranks need not follow the estimates, and where some system was rated apart."""
-    notes = []
-    apart = sum(item.apart for item in differences)
-    if apart:
-        text = (
-            f"{apart} of {len(differences)} pairs have less than half of their segments in common"
-            " and are compared by the scores on the segments that each system has"
-        )
-        notes.append(Note("compared-apart", text))
-    sign = 1 if better == "higher" else -1
-    turned = [
-        f"{one.system} before {two.system}"
-        for one, two in combinations(systems, 2)
-        if one.rank < two.rank and sign * (two.estimate - one.estimate) > 0
-    ]
-    if turned:
-        more = f" and {len(turned) - 3} more" if len(turned) > 3 else ""
-        text = (
-            "ranks follow the differences on the segments rated for both systems, which here put"
-            f" systems in another order than the estimates: {', '.join(turned[:3])}{more}"
-        )
-        notes.append(Note("order-by-differences", text))
-    return notes
-
-
-def _by_rank(
-    differences: tuple[Difference, ...], systems: tuple[SystemEstimate, ...]
-) -> tuple[Difference, ...]:
-    """The differences in the order of the systems, the better-ranked one on the left."""
-    place = {item.system: k for k, item in enumerate(systems)}
-    ordered = [
-        item if place[item.left] < place[item.right] else item.reversed for item in differences
-    ]
-    return tuple(sorted(ordered, key=lambda item: (place[item.left], place[item.right])))
-
-
-def _systems(
-    study: Study, means: list[Mean], differences: tuple[Difference, ...]
-) -> tuple[SystemEstimate, ...]:
-    """Systems with ranks and clusters, best first."""
-    sign = 1 if study.ratings.better == "higher" else -1
-    pairs = np.array(list(combinations(range(len(means)), 2)), dtype=np.int64).reshape(-1, 2)
-    # Ranks count the systems ahead in the paired differences, as the ranges do, so that the two
-    # agree also where systems have different segments.
-    order = order_of_differences(
-        len(means), pairs, np.array([sign * item.difference for item in differences]),
-        np.array([item.decided for item in differences], dtype=bool),
-    )  # fmt: skip
-    rows = [
-        SystemEstimate(
-            system=system,
-            **scored(mean),
-            method=mean.method,
-            interval=mean.kind,
-            rank=int(order.rank[i]),
-            low_rank=int(order.low[i]),
-            high_rank=int(order.high[i]),
-            cluster=int(order.cluster[i]),
-            basis=mean.basis,
-            rater_stderr=mean.rater_stderr,
-            severity_stderr=mean.severity_stderr,
-        )
-        for i, (system, mean) in enumerate(zip(study.test_set.systems, means, strict=True))
-    ]
-    return tuple(sorted(rows, key=lambda row: (row.rank, sign * -row.estimate, row.system)))
-
-
 HALF_IS_RATED = (
     "that takes more than half of the test set, and beyond half the error is unknown without"
     " second raters; have a tenth of the tasks rated twice"
 )
 ROOT_N = ("t", "skew-t")
-"""Intervals whose width goes with the standard error."""
+"""Intervals whose width is proportional to the standard error."""
 
 
-def compare_two(
-    estimates: Estimates, left: str | None = None, right: str | None = None, *, power: float = POWER
-) -> Comparison:
-    """Compare two of the estimated systems; without names, the only two there are.
+def precision_of(item: Difference | SystemEstimate, estimates: Estimates) -> Precision | None:
+    """The sd that gives this standard error, without raters, in a simple random sample.
 
-    The power is that of the t test, with the standard error of the difference as estimated. For
-    another n it is taken to change as that of a simple random sample does, sqrt((1 - n/N) / n). A
-    power computed from the observed difference says how many ratings to plan if that were the
-    true one; it is not a second test. Where the error is that of texts ``needed`` is not known.
-
-    >>> import assay
-    >>> world = assay.simulate(documents=20, systems=2, rng=1)
-    >>> drawn = assay.sample(world.test_set, budget="30%", rng=7)
-    >>> result = assay.estimate(world.test_set, world.rate(drawn), sample=drawn)
-    >>> two = assay.compare_two(result)
-    >>> two.low <= two.difference <= two.high, two.decided == (two.p < 0.05)
-    (True, True)
-    """
-    if not 0 < power < 1:
-        raise OptionError("power", power, "is not a probability", "give a number like 0.8")
-    item = _pair(estimates, left, right)
-    spread = _precision(item, estimates)
-    needed = None
-    # How new documents would change the error is not a matter of ratings alone.
-    here = item.basis != "texts"
-    if here and spread is not None and item.difference != 0:
-        needed = max(2, spread.n_for_power(item.difference, power))
-    names = "left right difference low high stderr p n population decided"
-    detectable = item.stderr  # 0 or NaN
-    if item.stderr > 0:
-        detectable *= detectable_shift(item.degrees, estimates.level, power)
-    return Comparison(
-        **{name: getattr(item, name) for name in names.split()},
-        detectable=detectable,
-        needed=needed,
-        everything=here and (needed == item.population or item.difference == 0),
-        power=power,
-        level=estimates.level,
-        design=estimates.design,
-        better=estimates.better,
-        holds=not has_note(estimates.notes, "intervals-do-not-hold"),
-    )
-
-
-def _pair(estimates: Estimates, left: str | None, right: str | None) -> Difference:
-    systems = [item.system for item in estimates.systems]
-    if left is None and right is None and len(systems) == 2:
-        return estimates.differences[0]
-    for name in (left, right):
-        if name not in systems:
-            raise OptionError(
-                "compare", name, f"is not a system{did_you_mean(str(name), systems)}",
-                f"name two of {', '.join(systems)}",
-            )  # fmt: skip
-    for item in estimates.differences:
-        if (item.left, item.right) == (left, right):
-            return item
-        if (item.right, item.left) == (left, right):
-            return item.reversed
-    raise OptionError("compare", left, "is compared with itself", "name two systems")
-
-
-def _precision(item: Difference | SystemEstimate, estimates: Estimates) -> Precision | None:
-    """The spread that would give this standard error in a simple random sample, beside raters.
-
-    Where nothing is known of raters, an error is that of texts beyond one half of the test set.
+    Where nothing is known about raters, errors beyond half of the test set are those for texts.
     """
     sampling = item.stderr**2 - item.rater_stderr**2
     if item.basis == "texts" or not sampling > 0 or item.n >= item.population:
@@ -491,7 +340,7 @@ def _precision(item: Difference | SystemEstimate, estimates: Estimates) -> Preci
 
 
 def next_steps(estimates: Estimates) -> tuple[str, ...]:
-    """What more ratings would bring: the closest call decided, the widest interval halved.
+    """What more ratings would bring: a decision on the closest pair, the widest interval halved.
 
     >>> import assay
     >>> world = assay.simulate(documents=20, systems=2, rng=1)
@@ -530,7 +379,7 @@ def next_steps(estimates: Estimates) -> tuple[str, ...]:
 
 
 def _more_texts(estimates: Estimates) -> tuple[str, ...]:
-    """The error goes down with the root of the number of texts, once each has ratings."""
+    """Next steps for texts: the error falls with the root of their number."""
     unit = "segments" if has_note(estimates.notes, "for-segments") else "documents"
     known = [item for item in estimates.systems if np.isfinite(item.high - item.low)]
     if not known:
@@ -543,36 +392,15 @@ def _more_texts(estimates: Estimates) -> tuple[str, ...]:
     )
 
 
-def ratings_to_decide(item: Difference, estimates: Estimates) -> int | None:
-    """The ratings of all systems that decide a pair; None where more segments will not.
-
-    >>> import assay
-    >>> world = assay.simulate(documents=20, systems=2, rng=1)
-    >>> drawn = assay.sample(world.test_set, budget="30%", rng=7)
-    >>> result = assay.estimate(world.test_set, world.rate(drawn), sample=drawn)
-    >>> ratings_to_decide(result.differences[0], result)
-    0
-    """
-    if item.decided:
-        return 0
-    spread = _precision(item, estimates)
-    if spread is None or item.difference == 0 or not np.isfinite(item.p):
-        return None
-    _, needed = _needed(item, spread, estimates)
-    if needed is None or not item.n < needed < spread.reach * item.population:
-        return None
-    return _ratings(needed - item.n, estimates)
-
-
 def _ratings(segments: int, estimates: Estimates) -> int:
-    """Ratings of so many segments of all systems, by as many raters as these have."""
+    """The ratings of so many segments of all systems, with as many raters per output as so far."""
     rated = sum(item.n for item in estimates.systems)
     each = len(estimates.systems) * max(estimates.ratings / max(rated, 1), 1)
     return round(segments * each)
 
 
 def _amount(segments: int, estimates: Estimates) -> str:
-    """So many segments of every system, in ratings and, where known, in hours and money."""
+    """So many segments of every system, as ratings and, if known, as hours and money."""
     ratings = _ratings(segments, estimates)
     cost = estimates.paid.cost(ratings)
     return f"{plural(segments, 'segment')} ({ratings:,} more ratings{cost and ': '}{cost})"
@@ -580,7 +408,7 @@ def _amount(segments: int, estimates: Estimates) -> str:
 
 def _to_decide(item: Difference, estimates: Estimates) -> str:
     names = f"{item.left} and {item.right}"
-    spread = _precision(item, estimates)
+    spread = precision_of(item, estimates)
     if item.difference == 0:
         return f"{names} are equal in these ratings"
     goal = f"to decide between {names}, the pair closest to a decision"
@@ -608,10 +436,7 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
 
 
 def _needed(item: Difference, spread: Precision, estimates: Estimates) -> tuple[float, int | None]:
-    """The probable difference, and the segments that find it.
-
-    What is observed is the larger the luckier, so it is shrunk towards the differences of all.
-    """
+    """The probable true difference, shrunk by those of all systems, and the n to find it."""
     known = _contrasts(estimates)
     if known is None:
         return abs(item.difference), spread.n_for_power(item.difference, POWER)
@@ -624,7 +449,7 @@ def _needed(item: Difference, spread: Precision, estimates: Estimates) -> tuple[
 
 
 def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
-    spread = _precision(item, estimates)
+    spread = precision_of(item, estimates)
     half = (item.high - item.low) / 2
     goal = f"to halve the widest interval ({item.system}, ±{half:.3g})"
     if spread is None or float(spread.half_width(np.array(item.population))) > half / 2:
@@ -639,3 +464,24 @@ def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
         return f"{goal}, get more {more} for each segment; more segments alone will not help"
     needed = spread.n_for_half_width(half / 2)
     return f"{goal}, rate another {_amount(max(needed - item.n, 1), estimates)}"
+
+
+def ratings_to_decide(item: Difference, estimates: Estimates) -> int | None:
+    """How many more ratings, of all systems, decide a pair; None if no number of segments does.
+
+    >>> import assay
+    >>> world = assay.simulate(documents=20, systems=2, rng=1)
+    >>> drawn = assay.sample(world.test_set, budget="30%", rng=7)
+    >>> result = assay.estimate(world.test_set, world.rate(drawn), sample=drawn)
+    >>> ratings_to_decide(result.differences[0], result)
+    0
+    """
+    if item.decided:
+        return 0
+    spread = precision_of(item, estimates)
+    if spread is None or item.difference == 0 or not np.isfinite(item.p):
+        return None
+    _, needed = _needed(item, spread, estimates)
+    if needed is None or not item.n < needed < spread.reach * item.population:
+        return None
+    return _ratings(needed - item.n, estimates)

@@ -18,23 +18,29 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from assay.designs.base import SamplingDesign, find_design
+from assay.designs.base import DesignUnits, SamplingDesign
+from assay.designs.names import find_design
 from assay.designs.population import Population
-from assay.designs.units import DesignUnits
 from assay.engine import Workers, run
 from assay.errors import InputError, OptionError, need_count, need_known, need_level
-from assay.estimation.composite import CompositeRecord
-from assay.estimation.kernels import METHODS, Adjusted, Predictors, adjusted_means, check_method
+from assay.estimation.kernels import (
+    METHODS,
+    Adjusted,
+    Predictors,
+    adjusted_means,
+    check_method,
+    make_features,
+)
 from assay.estimation.looking import look_sizes, usual_sizes
 from assay.estimation.monitor import check_half_width
-from assay.estimation.results import (
+from assay.estimation.results import noted
+from assay.estimation.trials import (
+    CompositeRecord,
     Evaluation,
     EvaluationRecord,
     MethodEvaluation,
     StoppingRecord,
-    noted,
 )
-from assay.estimation.study import make_features
 from assay.stats.betting import betting_sequence
 from assay.stats.bounds import hoeffding_bound
 from assay.stats.incremental import incremental_order

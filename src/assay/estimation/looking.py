@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from assay.errors import OptionError
-from assay.estimation.kernels import find_overlap
+from assay.estimation.overlap import find_overlap
 from assay.estimation.rated_order import Item, RatedOrder
 from assay.estimation.results import Basis
 from assay.estimation.study import NO_WIDTH, Study
@@ -126,7 +126,11 @@ class Watched:
         """What is known from the first n segments alone, also of how far raters differ."""
         if n not in self.parts:
             whole, places = self.study, self.progress.order[:n]
-            rated = whole.rated.beginning(places)
+            begun = np.zeros_like(whole.rated.drawn)
+            begun[:, places] = True
+            pi = np.where(begun & whole.rated.present, n / self.population, np.nan)
+            scores = np.where(begun, whole.rated.scores, np.nan)
+            rated = whole.rated._replace(scores=scores, pi=pi, drawn=begun)
             overlap = find_overlap(whole.test_set, whole.ratings, rated.scores, self.sample)
             basis: Basis = "answers" if overlap is None else "raters"
             self.parts[n] = replace(

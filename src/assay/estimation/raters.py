@@ -3,29 +3,29 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError, OptionError, did_you_mean
-from assay.estimation.kernels import (
-    Answers,
-    Overlap,
-    SeverityVariance,
-    find_tasks,
-    severity_variance,
+from assay.estimation.results import Better, noted, scored
+from assay.estimation.severity import (
+    MODELS,
+    LongRatings,
+    comparable_groups,
+    fit_severity,
+    given_ratings,
+    not_comparable,
 )
-from assay.estimation.results import RaterEstimate, RaterReport, RaterSummary, noted, scored
 from assay.estimation.study import Study, make_study
-from assay.results import Note
+from assay.results import Note, Result, signature
 from assay.stats.agreement import (
     correlations_with_others,
     krippendorff_alpha,
     pairwise_correlations,
 )
-from assay.stats.effects import RaterEffects, rater_effects
+from assay.stats.effects import RaterEffects
 from assay.stats.intervals import LEVEL
 from assay.tables.tables import Ratings, Sample, TestSet
 
@@ -53,18 +53,11 @@ RULE = (
     f" guessing ({LIKELIER:g} times likelier at {GUESSING:.0%} than at {ATTENTIVE:.0%})"
 )
 
-MODELS = {
-    "output": "score = output + rater, on outputs rated by several raters",
-    "segment": "score = segment + system + rater, on segments rated by several raters",
-    "system": "score = system + rater, taking the segments of each rater as a random part of all",
-}
-"""Ways to tell raters apart, the one that assumes least first."""
-
 
 def rater_summaries(test_set: TestSet, ratings: Ratings) -> tuple[tuple[RaterSummary, ...], int]:
     """Every rater as in :func:`rater_report`, and how many outputs have two raters or more."""
-    given = _given(test_set, ratings)
-    _, fit = _severity(given)
+    given = given_ratings(test_set, ratings)
+    _, fit = fit_severity(given)
     checks = attention_checks(given.placed, given.key, given.names, given.sign)
     _, counted = np.unique(given.output, return_counts=True)
     return tuple(_summaries(given, fit, checks)), int((counted > 1).sum())
@@ -91,12 +84,12 @@ def rater_report(
     >>> report.model, [item.rater for item in report.raters], report.outliers
     ('output', ['rater-1', 'rater-2', 'rater-3'], ())
     """
-    given = _given(test_set, ratings)
-    model, fit = _severity(given)
+    given = given_ratings(test_set, ratings)
+    model, fit = fit_severity(given)
     checks = attention_checks(given.placed, given.key, given.names, given.sign)
     _, counted = np.unique(given.output, return_counts=True)
     pairs = pairwise_correlations(given.score, given.output, given.rater)
-    groups = _groups(given, fit)
+    groups = comparable_groups(given, fit)
     estimates, notes = _estimates(test_set, ratings, sample, assume)
     again, self_alpha = _with_themselves(given)
     raters = tuple(
@@ -125,7 +118,7 @@ def rater_report(
     )
 
 
-def _with_themselves(given: _Given) -> tuple[dict[str, dict[str, Any]], float]:
+def _with_themselves(given: LongRatings) -> tuple[dict[str, dict[str, Any]], float]:
     """How often and by how much raters differ from their own first answers, and alpha of it."""
     key = ["system", *given.key, "rater"]
     first = given.placed.genuine.drop_nulls("score").select(*key, first="score")
@@ -181,260 +174,14 @@ def _by_rater(study: Study) -> tuple[RaterEstimate, ...]:
     return tuple(rows)
 
 
-def remove_severity(test_set: TestSet, ratings: Ratings) -> Ratings:
-    """The ratings with each rater's severity subtracted; their grand mean stays what it was.
-
-    The rater effect is that of :func:`rater_report`. Where not all raters can be compared, only
-    the differences inside each group of comparable raters are removed, and a note says so. No
-    system's mean leaves the range that is stated, or goes below 0 where no rating does: severities
-    are shrunk until none does. They are estimates, and their error is part of the intervals
-    of ``estimate(..., remove_severity=True)``, which does both.
-
-    >>> import assay
-    >>> world = assay.simulate(documents=4, raters=3, rng=1)
-    >>> ratings = world.rate()
-    >>> fair = remove_severity(world.test_set, ratings)
-    >>> fair.notes[-2]
-    'severity of 3 raters removed (...): scores moved by ... to ..., grand mean kept'
-    >>> abs(fair.frame["score"].mean() - ratings.frame["score"].mean()) < 1e-9
-    True
-    """
-    return without_severity(test_set, ratings)[0]
-
-
-class SeverityError(NamedTuple):
-    """What it adds to an error that the severities taken off the ratings are estimates.
-
-    One entry per rating: its system, segment, rater and 1 over the raters of its output. A score
-    moves by w'b, b the severities and w the raters' shares of it, so that its variance has the part
-    w' Cov(b) w; a difference that of the difference of the shares.
-    """
-
-    system: np.ndarray
-    segment: np.ndarray
-    rater: np.ndarray
-    share: np.ndarray
-    covariance: np.ndarray
-    degrees: float
-    fitted: int
-    """Severities that were fitted, less one for every group of raters."""
-    left: np.ndarray
-    """Raters x raters: what is left of severities b is left b, their mean inside each group."""
-    found: SeverityVariance | None
-    """How far the raters differed before, None where no output has several."""
-
-    def inflated(self, overlap: Overlap) -> Overlap:
-        """What raters differ by, found after severities were fitted to the same ratings."""
-        old, factor = overlap.variance, 1 + self.fitted / self.degrees
-        new = old._replace(scores=old.scores * factor, differences=old.differences * factor)
-        return overlap._replace(variance=new)
-
-    def variance(self, w: np.ndarray) -> float:
-        """What is added to the variance of a score or difference with these shares."""
-        return float(max(w @ self.covariance @ w, 0.0))
-
-    def part(self, w: np.ndarray) -> float:
-        """The variance of a score over the mean severity of its raters, which nothing takes off."""
-        if self.found is None:
-            return 0.0
-        return self.found.variance * float(((w @ self.left) ** 2).sum())
-
-    def shares(self, i: int, weight: np.ndarray) -> np.ndarray:
-        """The raters' shares of a system's score, with the ``weight`` of every segment in it."""
-        own = self.system == i
-        each = weight[self.segment[own]] * self.share[own]
-        return np.bincount(self.rater[own], each, minlength=len(self.covariance))
-
-
-def without_severity(test_set: TestSet, ratings: Ratings) -> tuple[Ratings, SeverityError]:
-    """The ratings with each rater's severity subtracted, and the error this brings."""
-    given = _given(test_set, ratings)
-    model, fit = _severity(given)
-    groups = _groups(given, fit)
-    if len(groups) == len(given.names):
-        raise InputError(
-            "severity cannot be removed: no two raters can be compared, as none share outputs,"
-            " segments or systems; let raters overlap, or use the scores as they are"
-        )
-    kept = _possible(given, fit.effects, ratings.range)
-    fit = fit._replace(effects=kept * fit.effects)
-    effects = dict(zip(given.names, fit.effects.tolist(), strict=True))
-    moved = pl.col("score") - pl.col("rater").replace_strict(effects, default=0.0)
-    frame = given.placed.frame.with_columns(moved.alias("score"))
-    text = (
-        f"severity of {len(given.names)} raters removed ({MODELS[model]}): scores moved by"
-        f" {-fit.effects.max():+.3g} to {-fit.effects.min():+.3g}, grand mean kept"
-    )
-    notes = [Note("severity-removed", text)]
-    if kept < 1:
-        text = f"severities shrunk to {kept:.0%}: more would move a system's mean out of the range"
-        notes.append(Note("severity-shrunk", text))
-    if len(groups) > 1:
-        text = f"{_not_identified(groups)}; removed inside the groups only"
-        notes.append(Note("severity-by-group", text))
-    limits = ratings.range
-    low, high = float(frame["score"].min()), float(frame["score"].max())  # type: ignore[arg-type]
-    if limits is not None and not (limits[0] <= low and high <= limits[1]):
-        text = f"some scores now lie outside the range {limits[0]:g} to {limits[1]:g}"
-        notes.append(Note("outside-range", text))
-        limits = None
-    moved_ratings = replace(ratings, frame=frame, notes=(*ratings.notes, *notes), range=limits)
-    _, output, raters = np.unique(given.output, return_inverse=True, return_counts=True)
-    counts = np.bincount(given.rater).astype(float)
-    together = (fit.groups[:, None] == fit.groups) * counts
-    left = (1 - kept) * np.eye(len(counts)) + kept * together / together.sum(axis=1, keepdims=True)
-    error = SeverityError(
-        given.system, given.segment, given.rater, 1 / raters[output], fit.covariance, fit.degrees,
-        len(given.names) - len(groups), left,
-        severity_variance(
-            Answers(given.score, given.system, given.segment, given.task, given.rater)
-        ),
-    )  # fmt: skip
-    return moved_ratings, error
-
-
-def _possible(given: _Given, effects: np.ndarray, limits: tuple[float, float] | None) -> float:
-    """The part of the effects that leaves every system's mean within what is possible."""
-    low, high = limits or (0.0 if given.score.min() >= 0 else -np.inf, np.inf)
-    # Outputs count alike, whatever the number of their raters.
-    _, output, raters = np.unique(given.output, return_inverse=True, return_counts=True)
-    share = 1 / raters[output]
-    count = np.bincount(given.system, share)
-    own = np.flatnonzero(count)
-    mean = np.bincount(given.system, share * given.score)[own] / count[own]
-    move = np.bincount(given.system, share * effects[given.rater])[own] / count[own]
-    with np.errstate(divide="ignore", invalid="ignore"):
-        room = np.where(move > 0, (mean - low) / move, (mean - high) / move)
-    return float(np.clip(np.nanmin(np.where(move == 0, np.inf, room)), 0.0, 1.0))
-
-
-def exclude_raters(ratings: Ratings, raters: Sequence[str]) -> Ratings:
-    """The ratings without those of the named raters; a note counts what was left out.
-
-    >>> import assay
-    >>> ratings = assay.simulate(documents=2, raters=3, rng=1).rate()
-    >>> exclude_raters(ratings, ["rater-2"]).raters
-    ('rater-1', 'rater-3')
-    """
-    wanted = [raters] if isinstance(raters, str) else list(dict.fromkeys(raters))
-    _need_raters(ratings)
-    for name in wanted:
-        if name not in ratings.raters:
-            raise OptionError(
-                "raters", name, f"is not a rater{did_you_mean(str(name), ratings.raters)}",
-                f"the raters are {', '.join(ratings.raters)}",
-            )  # fmt: skip
-    if len(wanted) == len(ratings.raters):
-        raise OptionError("raters", ", ".join(wanted), "leaves no rater", "keep at least one")
-    if not wanted:
-        return ratings
-    frame = ratings.frame.filter(~pl.col("rater").is_in(wanted))
-    count = len(ratings) - frame.height
-    note = Note("raters-excluded", f"{count:,} of {len(ratings):,} ratings left out: those of"
-                                   f" {', '.join(wanted)}")  # fmt: skip
-    return replace(ratings, frame=frame, notes=(*ratings.notes, note))
-
-
-class _Given(NamedTuple):
-    """Ratings in long form, raters, outputs, segments and systems numbered from 0."""
-
-    placed: Ratings
-    key: tuple[str, ...]
-    names: tuple[str, ...]
-    score: np.ndarray
-    rater: np.ndarray
-    system: np.ndarray
-    segment: np.ndarray
-    output: np.ndarray
-    task: np.ndarray
-    seconds: np.ndarray | None
-    ends: tuple[float, float]
-    sign: int
-    notes: tuple[Note, ...]
-
-
-def _need_raters(ratings: Ratings) -> None:
-    if not isinstance(ratings, Ratings):
-        raise InputError(
-            f"expected Ratings, found {type(ratings).__name__}; read them with"
-            " assay.read_ratings(...)"
-        )
-    if not ratings.raters:
-        raise InputError("the ratings do not say who gave them; add a column rater")
-
-
-def _given(test_set: TestSet, ratings: Ratings) -> _Given:
-    if not isinstance(test_set, TestSet):
-        raise InputError(
-            f"expected a TestSet, found {type(test_set).__name__}; read it with"
-            " assay.read_scores(...)"
-        )
-    _need_raters(ratings)
-    placed = ratings.placed_in(test_set)
-    rows = placed.genuine.drop_nulls("score")
-    if not rows.height:
-        raise InputError("no row has a score; rate something first")
-    key = list(test_set.key)
-    numbered = test_set.segments.select(key).with_row_index("_segment")
-    segment = rows.select(key).join(numbered, on=key, how="left", maintain_order="left")
-    names = tuple(rows["rater"].unique(maintain_order=True))
-    systems = {name: i for i, name in enumerate(test_set.systems)}
-    raters = {name: i for i, name in enumerate(names)}
-    system = rows["system"].replace_strict(systems, return_dtype=pl.Int64).to_numpy()
-    where = segment["_segment"].cast(pl.Int64).to_numpy()
-    score = rows["score"].to_numpy()
-    timed = "seconds" in rows.columns and rows["seconds"].count() > 0
-    return _Given(
-        placed=placed,
-        key=test_set.key,
-        names=names,
-        score=score,
-        rater=rows["rater"].replace_strict(raters, return_dtype=pl.Int64).to_numpy(),
-        system=system,
-        segment=where,
-        output=system * test_set.segments.height + where,
-        task=find_tasks(test_set, rows, None)[where],
-        seconds=rows["seconds"].to_numpy() if timed else None,
-        ends=ratings.range or (float(score.min()), float(score.max())),
-        sign=1 if ratings.better == "lower" else -1,
-        notes=tuple(dict.fromkeys((*ratings.notes, *placed.notes))),
-    )
-
-
-def _severity(given: _Given) -> tuple[str, RaterEffects]:
-    """The first model in which all raters can be compared, else the one with fewest groups."""
-    units = {"output": given.output, "segment": given.segment, "system": given.system}
-    fits = []
-    for model, unit in units.items():
-        _, code = np.unique(unit, return_inverse=True)
-        beside = given.system if model == "segment" else None
-        fit = rater_effects(
-            given.score, code, given.rater, given.segment, beside=beside, tasks=given.task
-        )
-        fits.append((model, fit))
-        if not fit.groups.any():
-            break
-    return min(fits, key=lambda item: item[1].groups.max())
-
-
-def _groups(given: _Given, fit: RaterEffects) -> tuple[tuple[str, ...], ...]:
-    names = np.array(given.names, dtype=object)
-    return tuple(tuple(names[fit.groups == k]) for k in range(int(fit.groups.max()) + 1))
-
-
-def _not_identified(groups: Sequence[Sequence[str]]) -> str:
-    shown = "; ".join("{" + ", ".join(group) + "}" for group in groups)
-    return f"severity cannot be compared between groups of raters that share nothing: {shown}"
-
-
-def _remarks(given: _Given, model: str, groups: Sequence[Sequence[str]]) -> list[Note]:
+def _remarks(given: LongRatings, model: str, groups: Sequence[Sequence[str]]) -> list[Note]:
     if len(given.names) == 1:
         return [Note("one-rater", "one rater: nothing to compare with")]
     notes = []
     if model != "output" and len(groups) < len(given.names):
         notes.append(Note("other-model", f"not enough common outputs: {MODELS[model]}"))
     if len(groups) > 1:
-        notes.append(Note("severity-not-identified", _not_identified(groups)))
+        notes.append(Note("severity-not-identified", not_comparable(groups)))
     return notes
 
 
@@ -446,7 +193,7 @@ def _guessed(passed: int, done: int) -> bool:
 
 
 def _summaries(
-    given: _Given, fit: RaterEffects, checks: AttentionChecks
+    given: LongRatings, fit: RaterEffects, checks: AttentionChecks
 ) -> tuple[RaterSummary, ...]:
     count = len(given.names)
     compared = np.bincount(fit.groups)[fit.groups] > 1
@@ -559,3 +306,97 @@ def attention_checks(
         ),
     )  # fmt: skip
     return AttentionChecks(done, passed, notes)
+
+
+@dataclass(frozen=True, slots=True)
+class RaterSummary:
+    """One rater.
+
+    ``severity`` is by how much worse than the average rater, in points of the scale; ``stderr`` its
+    standard error, ``group`` the group of raters it is relative to. ``spread`` is the standard
+    deviation of the ratings, ``lowest`` and ``highest`` the shares at the ends of the scale (as
+    stated, or as seen), ``seconds`` the median per rating. ``correlation`` is with the mean of the
+    other raters, on ``overlap`` outputs. ``skipped`` counts rows without a score, ``checks`` the
+    attention checks that can be judged, ``passed`` those where the control was scored worse.
+    """
+
+    rater: str
+    n: int
+    mean: float
+    severity: float
+    stderr: float
+    group: int
+    spread: float
+    lowest: float
+    highest: float
+    seconds: float
+    correlation: float
+    overlap: int
+    skipped: int
+    checks: int
+    passed: int
+    outlier: bool
+    reasons: tuple[str, ...]
+    repeats: int = 0
+    """Outputs rated again, and by how much the second score differs from the first on average."""
+    self_difference: float = float("nan")
+
+
+@dataclass(frozen=True, slots=True)
+class RaterEstimate:
+    """One system's score on the whole test set by one rater alone; by all, where rater is None."""
+
+    rater: str | None
+    system: str
+    estimate: float
+    low: float
+    high: float
+    stderr: float
+    n: int
+    population: int
+
+
+@dataclass(frozen=True, slots=True)
+class RaterReport(Result, kind="raters", listing="raters"):
+    """Every rater, and how far they agree.
+
+    ``alpha`` is Krippendorff's for the interval metric, ``alpha_ordinal`` for the ordinal one, both
+    on the ``overlapping`` outputs that two or more raters scored; ``mean_correlation`` is the
+    mean of Pearson's r over the ``pairs`` of raters that share enough outputs. ``outliers`` are the
+    raters that the ``rule`` flags. ``estimates`` are every system's scores, pooled and by
+    each rater alone, where it is known how outputs were chosen and the rater rated enough of them.
+    """
+
+    raters: tuple[RaterSummary, ...]
+    alpha: float
+    alpha_ordinal: float
+    mean_correlation: float
+    pairs: int
+    ratings: int
+    outputs: int
+    overlapping: int
+    model: str
+    identified: bool
+    groups: tuple[tuple[str, ...], ...]
+    better: Better
+    rule: str
+    outliers: tuple[str, ...] = ()
+    estimates: tuple[RaterEstimate, ...] = ()
+    notes: tuple[Note, ...] = ()
+    repeats: int = 0
+    """Ratings of outputs that the same rater had rated before."""
+    self_alpha: float = float("nan")
+    """Krippendorff's alpha of raters with themselves, on these."""
+
+    @property
+    def signature(self) -> str:
+        """How these numbers came about, in one line."""
+        return signature(
+            "raters", f"rater+{self.model}", raters=len(self.raters), n=self.ratings,
+            overlap=f"{self.overlapping}/{self.outputs}", better=self.better,
+        )  # fmt: skip
+
+    def to_frame(self) -> pl.DataFrame:
+        """One row per rater."""
+        frame = super(RaterReport, self).to_frame()
+        return frame.with_columns(pl.Series("reasons", [", ".join(r.reasons) for r in self.raters]))

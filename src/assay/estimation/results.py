@@ -2,15 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from itertools import combinations
 from typing import Any, ClassVar, Literal, NamedTuple
 
-import polars as pl
+import numpy as np
 
-from assay.estimation.composite import Composite, CompositeRecord
+from assay.estimation.composite import Composite
 from assay.results import UNPAID, Costs, Note, Result, signature
-from assay.stats.intervals import Interval
+from assay.stats.intervals import (
+    Interval,
+    chance_to_decide,
+    holm,
+    order_of_differences,
+    smallest,
+    t_quantile,
+)
 from assay.tables.tables import Design
 
 Better = Literal["higher", "lower"]
@@ -302,180 +311,200 @@ class Estimates(Result, kind="estimates", listing="systems"):
         )
 
 
-# --- raters -----------------------------------------------------------------------------------
+def by_rank(
+    differences: tuple[Difference, ...], systems: tuple[SystemEstimate, ...]
+) -> tuple[Difference, ...]:
+    """The differences in the order of the systems, the better-ranked one on the left."""
+    place = {item.system: k for k, item in enumerate(systems)}
+    ordered = [
+        item if place[item.left] < place[item.right] else item.reversed for item in differences
+    ]
+    return tuple(sorted(ordered, key=lambda item: (place[item.left], place[item.right])))
 
 
-@dataclass(frozen=True, slots=True)
-class RaterSummary:
-    """One rater.
-
-    ``severity`` is by how much worse than the average rater, in points of the scale; ``stderr`` its
-    standard error, ``group`` the group of raters it is relative to. ``spread`` is the standard
-    deviation of the ratings, ``lowest`` and ``highest`` the shares at the ends of the scale (as
-    stated, or as seen), ``seconds`` the median per rating. ``correlation`` is with the mean of the
-    other raters, on ``overlap`` outputs. ``skipped`` counts rows without a score, ``checks`` the
-    attention checks that can be judged, ``passed`` those where the control was scored worse.
-    """
-
-    rater: str
-    n: int
-    mean: float
-    severity: float
-    stderr: float
-    group: int
-    spread: float
-    lowest: float
-    highest: float
-    seconds: float
-    correlation: float
-    overlap: int
-    skipped: int
-    checks: int
-    passed: int
-    outlier: bool
-    reasons: tuple[str, ...]
-    repeats: int = 0
-    """Outputs rated again, and by how much the second score differs from the first on average."""
-    self_difference: float = float("nan")
+def ranked(
+    names: Sequence[str], means: Sequence[Mean], differences: Sequence[Difference], better: str
+) -> tuple[SystemEstimate, ...]:
+    """The systems with ranks, rank ranges and clusters, best first."""
+    sign = 1 if better == "higher" else -1
+    pairs = np.array(list(combinations(range(len(means)), 2)), dtype=np.int64).reshape(-1, 2)
+    # By paired differences, as the rank ranges: so the two agree where segments differ.
+    order = order_of_differences(
+        len(means), pairs, np.array([sign * item.difference for item in differences]),
+        np.array([item.decided for item in differences], dtype=bool),
+    )  # fmt: skip
+    rows = [
+        SystemEstimate(
+            system=system,
+            **scored(mean),
+            method=mean.method,
+            interval=mean.kind,
+            rank=int(order.rank[i]),
+            low_rank=int(order.low[i]),
+            high_rank=int(order.high[i]),
+            cluster=int(order.cluster[i]),
+            basis=mean.basis,
+            rater_stderr=mean.rater_stderr,
+            severity_stderr=mean.severity_stderr,
+        )
+        for i, (system, mean) in enumerate(zip(names, means, strict=True))
+    ]
+    return tuple(sorted(rows, key=lambda row: (row.rank, sign * -row.estimate, row.system)))
 
 
-@dataclass(frozen=True, slots=True)
-class RaterEstimate:
-    """One system's score on the whole test set by one rater alone; by all, where rater is None."""
+def decided_together(pairs: tuple[Difference, ...], level: float) -> tuple[Difference, ...]:
+    """Verdicts that are right together: by p values adjusted for their number."""
+    p = np.array([item.p for item in pairs])
+    known = np.isfinite(p)
+    p[known] = holm(p[known])
+    return tuple(
+        replace(item, decided=item.decided and bool(adjusted <= 1 - level))
+        for item, adjusted in zip(pairs, p, strict=True)
+    )
 
-    rater: str | None
-    system: str
-    estimate: float
-    low: float
-    high: float
-    stderr: float
-    n: int
+
+def order_notes(
+    systems: tuple[SystemEstimate, ...], differences: tuple[Difference, ...], better: str
+) -> list[Note]:
+    """Why ranks need not follow the estimates, and where some system was rated apart."""
+    notes = []
+    apart = sum(item.apart for item in differences)
+    if apart:
+        text = (
+            f"{apart} of {len(differences)} pairs have less than half of their segments in common"
+            " and are compared by the scores on the segments that each system has"
+        )
+        notes.append(Note("compared-apart", text))
+    sign = 1 if better == "higher" else -1
+    turned = [
+        f"{one.system} before {two.system}"
+        for one, two in combinations(systems, 2)
+        if one.rank < two.rank and sign * (two.estimate - one.estimate) > 0
+    ]
+    if turned:
+        more = f" and {len(turned) - 3} more" if len(turned) > 3 else ""
+        text = (
+            "ranks follow the differences on the segments rated for both systems, which here put"
+            f" systems in another order than the estimates: {', '.join(turned[:3])}{more}"
+        )
+        notes.append(Note("order-by-differences", text))
+    return notes
+
+
+UNKNOWN_REACH = 0.5
+"""Where the differences between raters are unknown, errors beyond this share of the test set are
+those for texts like these. Rating more than half then promises nothing: with everything rated, the
+error for texts is no smaller than that for these answers at one half."""
+MAX_GAP_IN_ERRORS = 500.0
+"""A difference of this many standard errors is always found."""
+
+
+class Precision(NamedTuple):
+    """What decides the precision of a mean of n out of ``population`` segments."""
+
     population: int
-
-
-@dataclass(frozen=True, slots=True)
-class RaterReport(Result, kind="raters", listing="raters"):
-    """Every rater, and how far they agree.
-
-    ``alpha`` is Krippendorff's for the interval metric, ``alpha_ordinal`` for the ordinal one, both
-    on the ``overlapping`` outputs that two or more raters scored; ``mean_correlation`` is the
-    mean of Pearson's r over the ``pairs`` of raters that share enough outputs. ``outliers`` are the
-    raters that the ``rule`` flags. ``estimates`` are every system's scores, pooled and by
-    each rater alone, where it is known how outputs were chosen and the rater rated enough of them.
-    """
-
-    raters: tuple[RaterSummary, ...]
-    alpha: float
-    alpha_ordinal: float
-    mean_correlation: float
-    pairs: int
-    ratings: int
-    outputs: int
-    overlapping: int
-    model: str
-    identified: bool
-    groups: tuple[tuple[str, ...], ...]
-    better: Better
-    rule: str
-    outliers: tuple[str, ...] = ()
-    estimates: tuple[RaterEstimate, ...] = ()
-    notes: tuple[Note, ...] = ()
-    repeats: int = 0
-    """Ratings of outputs that the same rater had rated before."""
-    self_alpha: float = float("nan")
-    """Krippendorff's alpha of raters with themselves, on these."""
-
-    @property
-    def signature(self) -> str:
-        """How these numbers came about, in one line."""
-        return signature(
-            "raters", f"rater+{self.model}", raters=len(self.raters), n=self.ratings,
-            overlap=f"{self.overlapping}/{self.outputs}", better=self.better,
-        )  # fmt: skip
-
-    def to_frame(self) -> pl.DataFrame:
-        """One row per rater."""
-        frame = super(RaterReport, self).to_frame()
-        return frame.with_columns(pl.Series("reasons", [", ".join(r.reasons) for r in self.raters]))
-
-
-# --- trials -----------------------------------------------------------------------------------
-
-
-@dataclass(frozen=True, slots=True)
-class EvaluationRecord:
-    """One method for one system at one size, over all draws.
-
-    ``error`` is the mean absolute error, ``sd`` its standard deviation, ``bias`` the mean error;
-    ``coverage`` the share of intervals that hold the truth, ``half_width`` their mean half-width.
-    """
-
-    method: str
-    system: str
-    size: float
-    n: int
-    draws: int
-    error: float
     sd: float
-    bias: float
-    coverage: float
-    half_width: float
+    level: float
+    effect: float = 1.0
+    correlation: float = 0.0
+    features: int = 0
+    floor: float = 0.0
+    """The raters' part of the standard error, which more segments do not reduce."""
+    floor_degrees: float = math.inf
+    reach: float = 1.0
+    """The share of the segments beyond which the error is that for texts like these."""
+    alike: float = 0.0
+    """The mean correlation of two segments of the test set, because some share a document."""
+    documents: int | None = None
+
+    def stderr(self, n: np.ndarray) -> np.ndarray:
+        """Of the mean: sd sqrt(D (1 - r^2) (1 + p/n) (1 - n/N) / n), joined with the floor.
+
+        For texts there is no (1 - n/N), and r^2 / N and the correlation ``alike`` are added.
+        Infinite where no degrees of freedom are left.
+        """
+        n = np.asarray(n, dtype=float)
+        rest = self.effect * (1 - self.correlation**2) * (1 + self.features / n)
+        here = rest * (1 - n / self.population) / n
+        there = rest / n + self.correlation**2 / self.population + self.alike
+        sampling = self.sd * np.sqrt(np.where(self._of_texts(n), there, here))
+        unknown = (n - 1 - self.features < 1) & (n < self.population)
+        return np.where(unknown, np.inf, np.hypot(sampling, self.floor))
+
+    def _of_texts(self, n: np.ndarray) -> np.ndarray:
+        beyond = np.asarray(n > self.reach * self.population)
+        return beyond if self.reach < 1 else np.zeros_like(beyond)
+
+    def degrees(self, n: np.ndarray) -> np.ndarray:
+        """Degrees of freedom, n - 1 - p, joined with those of the floor (Satterthwaite).
+
+        For texts: the number of documents (or segments, without documents) less one.
+        """
+        n = np.asarray(n, dtype=float)
+        texts = n if self.documents is None else np.full_like(n, self.documents)
+        own = np.where(self._of_texts(n), texts - 1, n - 1 - self.features)
+        own = np.maximum(own, 1.0)
+        if not (self.floor > 0 and math.isfinite(self.floor_degrees)):
+            return np.asarray(own)
+        share = np.minimum((self.floor / self.stderr(n)) ** 2, 1.0)
+        return np.asarray(1 / ((1 - share) ** 2 / own + share**2 / self.floor_degrees))
+
+    def half_width(self, n: np.ndarray) -> np.ndarray:
+        """Half the width of the t interval; when everything is rated, that of the floor."""
+        quantile = np.vectorize(t_quantile, otypes=[float])
+        return np.asarray(quantile(0.5 + self.level / 2, self.degrees(n)) * self.stderr(n))
+
+    def power(self, n: np.ndarray, gap: float) -> np.ndarray:
+        """The probability that the interval of a true difference ``gap`` excludes zero.
+
+        From both tails of the noncentral t; 1 when everything is rated and there is no floor.
+        """
+        from assay.stats.power import power_of  # an estimate does not need it
+
+        with np.errstate(divide="ignore"):
+            shift = np.minimum(abs(gap) / self.stderr(n), MAX_GAP_IN_ERRORS)
+        power = power_of(shift, self.degrees(n), self.level)
+        return np.where(np.isinf(self.stderr(n)), 0.0, power)
+
+    def n_for_half_width(self, target: float) -> int:
+        """The smallest n whose half-width is at most ``target``."""
+        return self.smallest(lambda n: float(self.half_width(np.array(n))) <= target)
+
+    def n_for_power(self, gap: float, power: float) -> int:
+        """The smallest n that finds ``gap`` with at least this probability."""
+        return self.smallest(lambda n: float(self.power(np.array(n), gap)) >= power)
+
+    def smallest(self, holds: Callable[[int], bool], low: int = 2) -> int:
+        """The smallest n from ``low`` on that is precise enough; all segments if none is.
+
+        The error jumps up at the ``reach``, so both sides of it are searched.
+        """
+        half = math.floor(self.reach * self.population)
+        found = smallest(holds, max(half, low), low)
+        if half >= self.population or holds(found):
+            return found
+        return smallest(holds, self.population, max(half + 1, low))
 
 
-@dataclass(frozen=True, slots=True)
-class StoppingRecord:
-    """One stopping rule for one system: mean share of N rated at the stop, and coverage there."""
+def segments_to_decide(
+    precision: Precision, n: int, difference: float, *, gap: float, sd: float, power: float
+) -> int | None:
+    """How many rated segments decide a difference with probability ``power``; None: no number.
 
-    system: str
-    method: str
-    share: float
-    coverage: float
-    draws: int
+    ``n`` are rated so far; ``gap`` and ``sd`` are as in :func:`chance_to_decide`.
 
-
-@dataclass(frozen=True, slots=True)
-class MethodEvaluation:
-    """One method, averaged over systems and sizes (saldias2022, Tables 1 to 4).
-
-    ``gain`` is the reduction of the mean absolute error against ``baseline`` in percent,
-    ``gain_error`` its Monte-Carlo standard error, ``win`` the share of systems and sizes where the
-    method's error is lower. ``bias`` is relative to the baseline's error, where there is one.
-    ``worst_coverage`` is that of the worst system over all sizes.
+    >>> precision = Precision(2000, 6.0, 0.95)
+    >>> segments_to_decide(precision, 100, 1.0, gap=0.8, sd=0.5, power=0.8)
+    536
     """
+    stderr = float(precision.stderr(np.array(n)))
 
-    method: str
-    error: float
-    sd: float
-    gain: float | None
-    gain_error: float | None
-    win: float | None
-    bias: float
-    coverage: float
-    worst_coverage: float
-    half_width: float
+    def decided(size: int) -> float:
+        later = float(precision.stderr(np.array(size)))
+        degrees = float(precision.degrees(np.array(size)))
+        return chance_to_decide(
+            difference, stderr, later, gap=gap, sd=sd, level=precision.level, degrees=degrees
+        )
 
-
-@dataclass(frozen=True, slots=True)
-class Evaluation(Result, kind="evaluation", listing="methods"):
-    """The methods, and every record behind them.
-
-    ``stopping`` has the rules that were tried until intervals had the ``half_width``, if any were.
-    """
-
-    methods: tuple[MethodEvaluation, ...]
-    records: tuple[EvaluationRecord, ...]
-    draws: int
-    seed: int | None
-    stopping: tuple[StoppingRecord, ...] = ()
-    half_width: float | None = None
-    metrics: tuple[str, ...] = ()
-    notes: tuple[Note, ...] = ()
-    composite: tuple[CompositeRecord, ...] = ()
-    """The order with the metrics' help tried at every size."""
-
-    @property
-    def signature(self) -> str:
-        """How these numbers came about, in one line."""
-        sizes = sorted({record.size for record in self.records})
-        span = f"{sizes[0]:g}-{sizes[-1]:g}" if sizes else "none"
-        return signature("evaluate", sizes=span, draws=self.draws, seed=self.seed)
+    needed = precision.smallest(lambda size: decided(size) >= power, low=n)
+    return needed if decided(needed) >= power else None

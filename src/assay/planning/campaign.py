@@ -17,7 +17,8 @@ from assay.planning.spending import opinions_of, segments_for
 from assay.planning.spread import Spread
 from assay.planning.typical import raters_beside, typical_spread
 from assay.results import UNPAID, Costs, Note, plural, signature
-from assay.stats.intervals import LEVEL, POWER, detectable_shift, smallest
+from assay.stats.intervals import LEVEL, POWER, smallest
+from assay.stats.power import detectable_shift
 from assay.tables.tables import Ratings, TestSet
 
 Goal = Literal["budget", "half-width", "decide", "shares"]

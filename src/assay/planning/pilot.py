@@ -9,10 +9,10 @@ import numpy as np
 import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.errors import InputError, OptionError
-from assay.estimation.kernels import Overlap, find_overlap
+from assay.estimation.overlap import Overlap, find_overlap
+from assay.estimation.results import UNKNOWN_REACH
 from assay.planning.spread import RaterPart
 from assay.results import Note
-from assay.stats.intervals import UNKNOWN_REACH
 from assay.tables.judgments import need_one_lp
 from assay.tables.tables import SAME_AS_RATINGS, Ratings, TestSet
 

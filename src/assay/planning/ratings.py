@@ -12,7 +12,8 @@ from assay.planning.results import PAIR, ComparisonPlan, PlanPoint, RatingsPlan,
 from assay.planning.spending import LITTLE, segments_for, share_out
 from assay.planning.spread import Spread
 from assay.results import UNPAID, Costs, Note, plural
-from assay.stats.intervals import LEVEL, POWER, expected_stability
+from assay.stats.intervals import LEVEL, POWER
+from assay.stats.power import expected_stability
 from assay.tables.tables import Ratings, TestSet
 
 SHARES = (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.4, 0.5, 0.75, 1.0)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.stats.intervals import UNKNOWN_REACH, Precision
+from assay.estimation.results import UNKNOWN_REACH, Precision
 
 LEAST_LEFT = 0.01
 """The part of the variance that is never put down to raters."""

@@ -5,10 +5,11 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from assay.designs.base import SamplingDesign, choose_design
+from assay.designs.base import SamplingDesign
+from assay.designs.names import choose_design
 from assay.designs.plan import DrawPlan, Draws, Layout
 from assay.designs.population import Population
-from assay.designs.units import carried_columns
+from assay.designs.provenance import carried_columns
 from assay.errors import InputError
 from assay.sampling.budget import parse_budget, segments_for
 from assay.sampling.forecast import with_short_pieces

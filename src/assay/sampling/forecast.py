@@ -9,15 +9,10 @@ from __future__ import annotations
 
 import numpy as np
 
-from assay.designs.base import (
-    LEAST_EFFECT,
-    PieceDesign,
-    SamplingDesign,
-    find_design,
-    likeness,
-    usual_likeness,
-)
+from assay.designs.base import SamplingDesign
+from assay.designs.names import find_design
 from assay.designs.population import Population
+from assay.designs.rounds import LEAST_EFFECT, PieceDesign, likeness, usual_likeness
 from assay.tables.tables import TestSet
 
 PIECES = (10, 5, 3, 2, 1)

@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from assay.designs.base import find_design
+from assay.designs.names import find_design
 from assay.designs.population import Population
 from assay.errors import InputError, OptionError, need_count, need_known
 from assay.results import Note, Result, signature

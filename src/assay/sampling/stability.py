@@ -12,7 +12,8 @@ from itertools import product
 
 import numpy as np
 
-from assay.designs.base import SamplingDesign, choose_design
+from assay.designs.base import SamplingDesign
+from assay.designs.names import choose_design
 from assay.designs.population import Population
 from assay.engine import Workers, run
 from assay.errors import InputError, OptionError, need_count

@@ -13,11 +13,11 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from assay.designs.base import PieceDesign, design_of
+from assay.designs.base import design_of
 from assay.designs.plan import DrawPlan, Layout
 from assay.designs.population import Population
+from assay.designs.rounds import PieceDesign
 from assay.designs.snippets import TilesPlan
-from assay.designs.units import need_population
 from assay.errors import InputError, need_known
 from assay.results import UNPAID, Costs, Note, Result, signature
 from assay.sampling.budget import context_mask
@@ -175,7 +175,7 @@ def _predicted(
     """Unreachable share, design effect and spread of the size; None where they are not known."""
     try:
         design = design_of(sample.design)
-        need_population(design, population.test_set)
+        design.need_size(population.test_set)
         sizes = design.sizes
     except InputError:
         return None, None, None

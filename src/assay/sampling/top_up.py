@@ -12,18 +12,15 @@ from __future__ import annotations
 import numpy as np
 import polars as pl
 
-from assay.designs.base import SamplingDesign, design_of
+from assay.designs.base import TOLERANCE, SamplingDesign, by_system, design_of
 from assay.designs.plan import Draws
 from assay.designs.population import Population
-from assay.designs.units import (
-    TOLERANCE,
-    by_system,
+from assay.designs.provenance import (
     carried_columns,
     complete,
     first_plan,
     known_population,
     known_table,
-    need_population,
     union_probabilities,
 )
 from assay.errors import InputError, OptionError
@@ -56,7 +53,7 @@ def top_up(
     (True, True)
     """
     _check_matched(sample, matched)
-    need_population(design_of(sample.design), test_set)
+    design_of(sample.design).need_size(test_set)
     sample, _ = complete(sample.placed_in(test_set), test_set)
     design = design_of(sample.design)
     whole = Population(known_table(design, test_set))

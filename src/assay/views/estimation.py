@@ -12,13 +12,8 @@ import numpy as np
 from assay.designs.base import SamplingDesign, design_of
 from assay.errors import InputError
 from assay.estimation.composite import Composite
-from assay.estimation.results import (
-    Breakdown,
-    Comparison,
-    Difference,
-    Estimates,
-    Evaluation,
-)
+from assay.estimation.results import Breakdown, Comparison, Difference, Estimates
+from assay.estimation.trials import Evaluation
 from assay.results import has_note, p_value, percent, plain, plural
 from assay.stats.intervals import order_of_differences
 from assay.views.section import (

@@ -5,10 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from assay.estimation.results import (
-    RaterEstimate,
-    RaterReport,
-)
+from assay.estimation.raters import RaterEstimate, RaterReport
 from assay.results import plain, plural
 from assay.views.section import Block, Column, Section, Table, sentence, shown, table
 

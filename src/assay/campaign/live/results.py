@@ -48,8 +48,8 @@ from assay.collecting.status import OpenPair
 from assay.errors import AssayError
 from assay.estimation.estimate import ratings_to_decide
 from assay.estimation.monitor import Monitoring
-from assay.estimation.raters import rater_report
-from assay.estimation.results import Difference, Estimates, RaterReport, RaterSummary
+from assay.estimation.raters import RaterReport, RaterSummary, rater_report
+from assay.estimation.results import Difference, Estimates
 from assay.project.settings import Stop
 from assay.ranking.best import next_sets
 from assay.results import Note, from_plain, money_text, plain, plural

@@ -17,12 +17,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.designs.base import find_design
+from assay.designs.base import DesignUnits
+from assay.designs.names import find_design
 from assay.designs.population import Population
-from assay.designs.units import DesignUnits
-from assay.estimation.kernels import adjusted_means
-from assay.estimation.results import EvaluationRecord
-from assay.estimation.study import make_features
+from assay.estimation.kernels import adjusted_means, make_features
+from assay.estimation.trials import EvaluationRecord
 from assay.papers.compare import OurNumber, PrintedCell, Task, extra, read_printed
 from assay.papers.saldias2022.ratings import DEVELOPMENT, RaterTrial, RatingFile, RatingFolder
 from assay.papers.saldias2022.tally import PAPER_SIMULATIONS, SIZES, Tally, TrialKey

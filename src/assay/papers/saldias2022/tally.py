@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from assay.estimation.results import EvaluationRecord
+from assay.estimation.trials import EvaluationRecord
 
 SIZES = tuple(k / 20 for k in range(1, 11))
 """Sample sizes of all simulations: 5 to 50 % of the segments."""
