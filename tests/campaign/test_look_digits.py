@@ -14,7 +14,7 @@ from tests.conftest import Ran
 import assay
 from assay.campaign.keys import Keys, write_keys
 from assay.campaign.live.results import bring_up_to_date, follow_campaign
-from assay.project.settings import Pay, Raters, Screen, Settings
+from assay.project.settings import Pay, Raters, Screen, Settings, Stop
 
 FOUR = {"A": 1.0, "B": 1.5, "C": 5.0, "D": 12.0}
 Run = Callable[..., Ran]
@@ -66,6 +66,33 @@ def test_ratings(place: Path | str, tmp_path: Path, run_assay: Run, protocol: An
         )  # fmt: skip
         assert again["systems"] == look["systems"]
         assert again["signature"] == look["signature"]
+
+
+def test_the_exported_folder_repeats_the_numbers_of_the_page(
+    tmp_path: Path, run_assay: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """With the metrics, the scale and the level of the campaign, nobody repeats them by hand."""
+    names = assay.simulate(documents=2, rng=1).test_set.metrics
+    world = lively(tmp_path / "c", systems=FOUR, settings=Settings(
+        protocol="esa", metrics=names[:1], lower_metrics=(), raters=Raters(number=3),
+        stop=Stop(level=0.9),
+    ))  # fmt: skip
+    with world.campaign as campaign:
+        world.work()
+        found = bring_up_to_date(campaign)
+    write_keys(tmp_path / "c", Keys("o", "v", "j"))
+    exported = said(run_assay, "campaign", "export", tmp_path / "c", "-o", tmp_path / "t", "--json")
+    assert exported["project"] == str(tmp_path / "t" / "assay.toml")
+    monkeypatch.chdir(tmp_path / "t")
+    again = said(run_assay, "estimate", "--json")
+    assert found.outcome.estimates is not None
+    assert again["systems"] == found.outcome.estimates.to_dict()["systems"]
+    assert (again["level"], again["metrics"]) == (0.9, list(names[:1]))
+    # A folder with a project that somebody wrote keeps it.
+    (tmp_path / "t" / "assay.toml").write_text('name = "mine"\n')
+    exported = said(run_assay, "campaign", "export", tmp_path / "c", "-o", tmp_path / "t", "--json")
+    assert exported["project"] is None
+    assert (tmp_path / "t" / "assay.toml").read_text() == 'name = "mine"\n'
 
 
 def test_judgments_chosen_by_the_results(place: Path | str, tmp_path: Path, run_assay: Run) -> None:

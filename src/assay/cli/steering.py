@@ -174,8 +174,9 @@ def export(
     refuse_alone("lp", lp, "format", None)
     wanted = names(tables)
     result = export_tables(
-        found, output or folder / "tables", tables=wanted, ending=f".{type or 'tsv'}"
-    )
+        found, output or folder / "tables", tables=wanted, ending=f".{type or 'tsv'}",
+        settings=settings,
+    )  # fmt: skip
     deliver(result, save, json)
 
 

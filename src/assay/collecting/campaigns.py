@@ -120,6 +120,8 @@ class Exported(Result, kind="campaign-export"):
     """Of all files together."""
     tables: Mapping[str, int]
     """The rows of every file."""
+    project: str | None = None
+    """The `assay.toml` that was written with them."""
 
     @property
     def signature(self) -> str:

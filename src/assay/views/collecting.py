@@ -132,6 +132,10 @@ def campaign_export_section(result: Exported) -> Section:
             "file:text; rows:count", files,
         ),),
         signature=result.signature,
+        next=() if result.project is None else (
+            "`assay estimate`, `raters` and the others repeat the campaign's numbers in that"
+            f" folder: {result.project} holds its metrics and its scale",
+        ),
     )  # fmt: skip
 
 

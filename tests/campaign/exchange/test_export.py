@@ -9,9 +9,14 @@ import pytest
 
 import assay
 from assay.campaign.exchange.export import export_tables, tables_of
+from assay.campaign.exchange.project import project_text
+from assay.campaign.protocols import make_protocol
 from assay.campaign.records import Answer, Collected, Span, Stored, Timing
 from assay.collecting.campaigns import Exported
 from assay.errors import InputError, OptionError
+from assay.project.reader import parse_settings
+from assay.project.rules import better_of
+from assay.project.settings import Pay, Scale, Settings, Stop
 
 SCORES = pl.DataFrame({
     "system": ["A", "B", "A", "B"], "doc": ["d"] * 4, "seg": ["1", "1", "2", "2"],
@@ -175,3 +180,24 @@ def test_what_is_not_there_cannot_be_written(tmp_path: Path) -> None:
     with pytest.raises(OptionError, match=r"ending \(\.doc\)"):
         export_tables(collected(), tmp_path / "new", ending=".doc")
     assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize("settings", [
+    Settings(protocol="da"), Settings(protocol="mqm", name="Größe \"1\""),
+    Settings(protocol="pairwise"), Settings(protocol="post-edit", pay=Pay(per_hour=30.0)),
+    Settings(protocol="scale", scales=(Scale("fluency", 1, 4), Scale("adequacy", 1, 4))),
+    Settings(protocol="sqm", metrics=("a", "b"), lower_metrics=("b",), stop=Stop(level=0.9)),
+], ids=lambda settings: str(settings.protocol))  # fmt: skip
+def test_the_project_beside_the_tables_is_one(settings: Settings) -> None:
+    files = ("ratings-fluency", "ratings-adequacy", "judgments", "edits", "scores", "sample")
+    if settings.protocol != "scale":
+        files = ("ratings", *files[2:])
+    read = parse_settings(project_text(settings, {name: f"{name}.tsv" for name in files}))
+    protocol = make_protocol(settings)
+    assert read.name == settings.name
+    (answers,) = getattr(read, protocol.kind)
+    assert answers == next(f"{name}.tsv" for name in files if name.startswith(protocol.kind))
+    assert read.stop.level == settings.stop.level
+    assert (read.metrics, read.lower_metrics) == (settings.metrics, settings.lower_metrics)
+    if protocol.kind == "ratings":
+        assert (better_of(read), read.range) == (protocol.better, protocol.range)

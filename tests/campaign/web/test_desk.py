@@ -258,7 +258,7 @@ def test_tables_come_alone_or_all_in_one_file(served: Served) -> None:
         assert "attachment" in table.headers["content-disposition"]
         archive = zipfile.ZipFile(io.BytesIO(owner.get("/export").content))
         stems = {Path(name).stem for name in archive.namelist()}
-        assert {"ratings", "scores", "raters", "events"} <= stems
+        assert {"ratings", "scores", "raters", "events", "assay"} <= stems
         for name in ("judgments", "nothing", "..%2f..%2fcampaign"):
             assert owner.get(f"/export/{name}").status_code == 404
 

@@ -10,10 +10,12 @@ from typing import Any
 
 import polars as pl
 
+from assay.campaign.exchange.project import write_project
 from assay.campaign.exchange.rows import answers_of, when
 from assay.campaign.records import Collected
 from assay.collecting.campaigns import Exported
 from assay.errors import InputError, OptionError, did_you_mean
+from assay.project.settings import Settings
 from assay.tables.typed_files import save
 
 TABLES = (
@@ -28,12 +30,14 @@ def export_tables(
     *,
     tables: Sequence[str] | None = None,
     ending: str = ".tsv",
+    settings: Settings | None = None,
 ) -> Exported:
     """Write what a campaign gathered as tables that Assay reads back.
 
     ``tables`` are those wanted, all that there are unless said; ``ending`` is the type of the
     files. Checks and repeats are among the ratings, marked as such, and count in no estimate.
-    Answers of raters who are left out are not written.
+    Answers of raters who are left out are not written. With the campaign's ``settings`` the folder
+    of all tables becomes a project, in which ``assay estimate`` repeats the campaign's numbers.
     """
     if ending not in ENDINGS:
         known = ", ".join(ENDINGS)
@@ -57,7 +61,12 @@ def export_tables(
         raise InputError(f"{target}: no folder can be made there ({error.strerror})") from None
     written = {name: save(frame, target / f"{name}{ending}") for name, frame in frames.items()}
     rows = {name: frame.height for name, frame in frames.items()}
-    return Exported(tuple(map(str, written.values())), sum(rows.values()), rows)
+    project = None
+    if settings is not None and tables is None:
+        named = {name: Path(path).name for name, path in written.items()}
+        project = write_project(settings, named, target)
+    paths = tuple(map(str, written.values()))
+    return Exported(paths, sum(rows.values()), rows, None if project is None else str(project))
 
 
 def tables_of(collected: Collected) -> dict[str, pl.DataFrame]:

@@ -39,7 +39,8 @@ async def export_all(request: Request, link: Owner, slug: Slug) -> Response:
 
 
 def _zipped(campaign: Campaign, folder: Path) -> Path:
-    written = export_tables(campaign.collected(), folder / "tables").written
+    found = export_tables(campaign.collected(), folder / "tables", settings=campaign.settings)
+    written = [*found.written, *([found.project] if found.project else [])]
     target = folder / "tables.zip"
     with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
         for path in map(Path, written):
