@@ -105,6 +105,19 @@ def test_nothing_is_promised_beyond_half_where_raters_are_unknown() -> None:
     assert not any("rate another" in line for line in unknown.next)
 
 
+def test_a_width_that_few_raters_cause_is_not_put_down_to_few_segments() -> None:
+    """Few degrees of freedom widen an interval that its standard error alone would not."""
+    world = assay.simulate(documents=40, systems=2, rng=1)
+    drawn = assay.sample(world.test_set, budget="30%", rng=7)
+    result = assay.estimate(world.test_set, world.rate(drawn), sample=drawn)
+    (first, *others) = result.systems
+    far = 5 * (first.high - first.low)
+    wide = replace(first, low=first.low - far, high=first.high + far)
+    lines = next_steps(replace(result, systems=(wide, *others)))
+    assert "have more raters" in " ".join(lines)
+    assert not any("halve" in line and "rate another" in line for line in lines)
+
+
 def test_next_steps_count_hours_and_money() -> None:
     world = assay.simulate(documents=40, systems=3, rng=6)
     sample = assay.sample(world.test_set, budget="15%", rng=1)

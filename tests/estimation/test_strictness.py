@@ -164,7 +164,7 @@ class TestScores:
         answers, document, _ = dealt(np.random.default_rng(7), 2, 2.0, 8)
         result = assay.estimate(*tables(answers, document))
         assert has_note(result.notes, "few-raters")
-        assert "a stricter pool would move all systems alike" in section_of(result).lead
+        assert "A stricter pool would shift all systems alike" in section_of(result).lead
         assert "have more raters" in " ".join(result.next)
         many = assay.estimate(*tables(*dealt(np.random.default_rng(7), 6, 2.0, 8)[:2]))
         assert not has_note(many.notes, "few-raters")

@@ -300,7 +300,8 @@ def _gain(means: list[Mean], features: Features | None) -> list[Note]:
         return lines
     if not helped:
         text = (
-            "the metrics explain nothing here, or there are too few ratings: the plain mean is used"
+            "the metrics do not help these estimates, or the ratings are too few to tell: the plain"
+            " mean is used"
         )
         return [*lines, Note("metrics-unused", text)]
     left = float(np.mean([mean.unexplained for mean in helped]))
@@ -452,18 +453,20 @@ def _to_halve(item: SystemEstimate, estimates: Estimates) -> str:
     spread = precision_of(item, estimates)
     half = (item.high - item.low) / 2
     goal = f"to halve the widest interval ({item.system}, ±{half:.3g})"
-    if spread is None or float(spread.half_width(np.array(item.population))) > half / 2:
-        if spread is not None and spread.reach < 1:
-            return f"{goal}: {HALF_IS_RATED}"
-        if 2 * item.severity_stderr > item.stderr:
+    out_of_reach = spread is None or float(spread.half_width(np.array(item.population))) > half / 2
+    if out_of_reach and spread is not None and spread.reach < 1:
+        return f"{goal}: {HALF_IS_RATED}"
+    needed = item.n if out_of_reach or spread is None else spread.n_for_half_width(half / 2)
+    if needed <= item.n:
+        # With two or three raters, few degrees of freedom make an interval wide, not few segments.
+        if not out_of_reach or 2 * item.severity_stderr > item.stderr:
             return (
                 f"{goal}, have more raters, each for some of the segments; more segments will not"
                 " help"
             )
         more = "raters" if item.rater_stderr > 0 else "ratings"
         return f"{goal}, get more {more} for each segment; more segments alone will not help"
-    needed = spread.n_for_half_width(half / 2)
-    return f"{goal}, rate another {_amount(max(needed - item.n, 1), estimates)}"
+    return f"{goal}, rate another {_amount(needed - item.n, estimates)}"
 
 
 def ratings_to_decide(item: Difference, estimates: Estimates) -> int | None:
