@@ -26,7 +26,7 @@ def test_from_the_join_link_to_the_completion_code(serve: Serve, open_page: Open
         page.locator("input[type=range]").focus()
         page.keyboard.type("90")
         send(page)
-    assert "you are done" in page.locator("h1").inner_text()
+    assert "All done" in page.locator("h1").inner_text()
     assert len(page.locator(".code").inner_text()) == 8
 
 

@@ -57,6 +57,25 @@ def test_a_draft_is_gone_on_with_in_another_browser(
     assert other.locator(".marks li").count() == 1
 
 
+def test_a_draft_reaches_the_server_as_the_page_closes(
+    serve: Serve, open_page: Open, context: BrowserContext
+) -> None:
+    """The pause after which drafts are sent is not needed: a reload sends what there is."""
+    served = serve("esa", systems=1)
+    page = open_page(served.rater)
+    with page.expect_response("**/draft", timeout=15_000):
+        work(page, 77)
+    page.keyboard.press("Backspace")
+    page.reload()
+    page.wait_for_selector(".marks li")
+    lease = ask(served, "/api/next", method="POST", body={})
+    assert lease["drafts"]["0"]["cells"]
+    page.evaluate("localStorage.clear()")
+    page.close()
+    other = open_page(f"{served.url}/rate")
+    assert other.locator(".value").inner_text() == "7"
+
+
 def test_without_a_connection_answers_wait_and_go_out_once(
     serve: Serve, open_page: Open, context: BrowserContext
 ) -> None:

@@ -162,6 +162,84 @@ def test_a_low_score_without_a_mark_is_asked_about_once(serve: Serve, open_page:
     assert stored(served)[0]["scores"] == {"score": 40.0}
 
 
+def test_sending_stops_once_for_low_scores_without_a_mark(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=1)
+    page = open_page(served.rater)
+    page.locator("input[type=range]").focus()
+    page.keyboard.type("40")
+    page.keyboard.press("Control+Enter")
+    assert "below 85" in page.locator(".say").inner_text()
+    assert stored(served) == []
+    assert page.evaluate("document.activeElement.closest('.hint') !== null")
+    send(page)
+    [answer] = stored(served)
+    assert answer["scores"] == {"score": 40.0}
+
+
+def test_the_first_translation_has_the_keys_at_once(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=1)
+    page = open_page(served.rater)
+    page.keyboard.press("1")
+    assert page.locator(".marks li").count() == 1
+
+
+def test_a_score_is_typed_and_taken_back(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=1)
+    page = open_page(served.rater)
+    value = page.locator(".value")
+    page.locator("input[type=range]").focus()
+    page.keyboard.type("8100")
+    assert value.inner_text() == "100"
+    page.keyboard.press("Backspace")
+    page.keyboard.press("Backspace")
+    assert value.inner_text() == "1"
+    page.keyboard.type("7")
+    assert value.inner_text() == "17"
+    for _ in range(2):
+        page.keyboard.press("Backspace")
+    assert value.inner_text() == "not set"
+    assert "Missing: the score" in page.locator(".gaps").inner_text()
+
+
+def test_an_equal_mark_is_nothing_to_undo(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=1)
+    page = open_page(served.rater)
+    for _ in range(3):
+        page.keyboard.press("1")
+    page.keyboard.press("Control+z")
+    assert page.locator(".marks li").count() == 0
+
+
+def test_what_missing_words_are_is_said_and_can_be_changed(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=1)
+    page = open_page(served.rater)
+    page.keyboard.press("m")
+    assert "Press 1 2 to change the severity" in page.locator(".say").inner_text()
+    page.keyboard.press("1")
+    assert page.locator(".marks .sev").inner_text() == "minor"
+
+
+def test_what_was_missing_is_not_said_of_a_complete_screen(serve: Serve, open_page: Open) -> None:
+    served = serve("da", systems=1)
+    page = open_page(served.rater)
+    page.keyboard.press("Control+Enter")
+    assert "Missing" in page.locator(".say").inner_text()
+    page.locator("input[type=range]").focus()
+    page.keyboard.type("90")
+    assert "Complete" in page.locator(".gaps").inner_text()
+    assert "Missing" not in page.locator(".say").inner_text()
+
+
+def test_the_guide_says_what_severities_and_scores_mean(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=1)
+    page = open_page(served.rater)
+    page.keyboard.press("?")
+    guide = page.locator("dialog").inner_text()
+    assert "The meaning changes, is lost, or is hard to understand." in guide
+    assert "Some meaning preserved" in guide
+    assert "finger" in guide
+
+
 def test_scores_only_with_several_scales(serve: Serve, open_page: Open) -> None:
     scales = (Scale("adequacy"), Scale("fluency", 1, 5, 1, ("poor", "flawless")))
     served = serve("scale", systems=1, scales=scales)

@@ -12,7 +12,17 @@ import assay
 
 STATIC = Path(assay.__file__).parent / "campaign" / "web" / "static"
 FORMS = {"zero", "one", "two", "few", "many", "other"}
-COMPUTED = ("how-", "state-", "kind-", "strength-", "reason.", "severity.", "anchor.", "said.")
+COMPUTED = (
+    "how-",
+    "state-",
+    "kind-",
+    "strength-",
+    "reason.",
+    "severity.",
+    "anchor.",
+    "said.",
+    "means.",
+)
 """Beginnings of names that the modules put together."""
 
 
@@ -56,7 +66,9 @@ def test_what_the_server_says_is_translated_as_it_says_it() -> None:
         re.sub(r'"\s+"', "", path.read_text("utf-8")) for path in folder.rglob("*.py")
     ).lower()
     names = [
-        name.partition(".")[2] for name in words("en") if name.startswith(("anchor.", "said."))
+        name.partition(".")[2]
+        for name in words("en")
+        if name.startswith(("anchor.", "said."))
     ]
     assert len(names) > 15
     assert [name for name in names if f'"{name}"' not in code] == []

@@ -31,10 +31,11 @@ export const isPassing = (error) => !(error instanceof Refused) || error.status 
  * @param {string} method
  * @param {string} path
  * @param {any} [body]
+ * @param {boolean} [keepalive]  whether it goes out even as the page closes
  */
-export async function call(method, path, body) {
+export async function call(method, path, body, keepalive = false) {
   /** @type {RequestInit} */
-  const options = { method, headers: { Accept: "application/json" }, cache: "no-store" };
+  const options = { method, headers: { Accept: "application/json" }, cache: "no-store", keepalive };
   if (method !== "GET") {
     options.headers = { ...options.headers, "Content-Type": "application/json", "X-Assay": "1" };
     options.body = JSON.stringify(body ?? {});

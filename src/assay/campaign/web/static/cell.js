@@ -89,6 +89,13 @@ export class OutputCell {
     }
   }
 
+  /** Take the keys: the text where it can be marked, else the first score. */
+  start() {
+    const how = { preventScroll: true };
+    if (this.passage) this.passage.root.focus(how);
+    else this.scales[0]?.control.focus(how);
+  }
+
   /** To the first thing that is missing. */
   goToGap() {
     const { scores } = this.state;
@@ -99,14 +106,13 @@ export class OutputCell {
   }
 
   refresh() {
-    const { scores, spans, none, skipped, comment, asked } = this.state;
+    const { scores, spans, none, skipped, comment } = this.state;
     this.passage?.build();
     for (const { scale, control } of this.scales) control.update(scores[scale.name]);
     fill(this.list, spans.map((/** @type {any} */ span) => this.mark(span)));
     this.none.setAttribute("aria-pressed", String(none));
     this.none.toggleAttribute("disabled", spans.length > 0);
-    const low = Object.values(scores).some((score) => score < (this.view.askBelow ?? -Infinity));
-    this.hint.hidden = !(low && !spans.length && !none && !asked);
+    this.hint.hidden = !this.view.doubtful(this.state);
     this.work.hidden = Boolean(skipped);
     this.root.classList.toggle("is-skipped", Boolean(skipped));
     for (const one of [...this.rating, this.skipper]) if (one) one.hidden = Boolean(skipped);

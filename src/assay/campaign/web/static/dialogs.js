@@ -2,7 +2,7 @@
 
 import { call } from "./api.js";
 import { button, fill, h, key } from "./dom.js";
-import { LANGUAGES, named, spoken, t } from "./i18n.js";
+import { LANGUAGES, named, region, spoken, t } from "./i18n.js";
 import { markdown } from "./markdown.js";
 
 const READ = "assay:read";
@@ -30,9 +30,10 @@ export function open(title, ...content) {
 /**
  * Ask for one of several reasons, or one's own; null if nothing was chosen.
  * @param {string} title @param {string[]} reasons @param {string} act @param {boolean} [more]  whether words of one's own are asked for
+ * @param {string} [help]  what follows from it
  * @returns {Promise<string | null>}
  */
-function reasonDialog(title, reasons, act, more = true) {
+function reasonDialog(title, reasons, act, more = true, help = "") {
   return new Promise((resolve) => {
     const own = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 2, "aria-label": t("say-more"), placeholder: t("say-more"), maxlength: 1500 }));
     const done = /** @type {HTMLButtonElement} */ (button(act, () => {
@@ -44,7 +45,7 @@ function reasonDialog(title, reasons, act, more = true) {
     const inputs = reasons.map((reason) => h("input", { type: "radio", name: "reason", value: reason, onchange: () => { done.disabled = false; } }));
     /** @type {string | null} */
     let answer = null;
-    const dialog = open(title,
+    const dialog = open(title, help && h("p", {}, help),
       h("fieldset", { class: "reasons" }, h("legend", {}, t("reason")), inputs.map((input, number) => h("label", {}, input, " ", named("reason", reasons[number])))),
       more && own,
       h("p", { class: "acts" }, button(t("cancel"), () => dialog.close()), done));
@@ -55,7 +56,7 @@ function reasonDialog(title, reasons, act, more = true) {
 export const skipDialog = () => reasonDialog(t("skip-title"), ["cannot judge", "broken text", "offensive", "other"], t("skip"));
 
 export const declineDialog = () => reasonDialog(t("decline-title"),
-  ["language", "offensive", "broken", "conflict", "other"], t("decline"), false);
+  ["language", "offensive", "broken", "conflict", "other"], t("decline"), false, t("decline-help"));
 
 /** Tell the owner that something is wrong. @param {string} lease @param {(text: string) => void} say */
 export function problemDialog(lease, say) {
@@ -100,10 +101,30 @@ export function guide(task, first = false) {
   const dialog = open(t("guide"),
     task.instructions && h("div", { class: "instructions" }, markdown(task.instructions)),
     h("p", {}, how(task)),
+    ...meanings(task),
     h("h3", {}, t("keys")),
     h("dl", { class: "keys" }, keys.flatMap(([names, text]) => [h("dt", {}, names.map((name) => key(name))), h("dd", {}, text)])),
     first && h("p", { class: "acts" }, button(t("begin"), () => dialog.close(), { class: "primary" })));
   return dialog;
+}
+
+const ESA_POINTS = /** @type {[number, string][]} */ ([
+  [0, "No meaning preserved"], [33, "Some meaning preserved"],
+  [66, "Most meaning preserved and few grammar mistakes"], [100, "Perfect meaning and grammar"],
+]);
+
+/** What severities and points of the score mean, and how to mark by pointer. @param {any} task */
+function meanings(task) {
+  if (!task.severities?.length) return [];
+  const [scale] = task.scales;
+  const points = task.protocol === "esa" && scale?.low === 0 && scale.high === 100 && scale.anchors.length <= 2 ? ESA_POINTS : [];
+  const severities = task.severities.map((/** @type {any} */ one) => [named("severity", one.name), named("means", one.name)]);
+  const told = severities.filter((/** @type {[string, string]} */ [, text], /** @type {number} */ number) => text !== task.severities[number].name);
+  return [
+    h("p", {}, t("guide-pointer")),
+    h("dl", { class: "keys" }, told.concat(points.map(([point, text]) => [String(point), named("anchor", text)]))
+      .flatMap((/** @type {[string, string]} */ [name, text]) => [h("dt", {}, name), h("dd", {}, text)])),
+  ];
 }
 
 /** @param {any} task @returns {[string[], string][]} */
@@ -113,7 +134,7 @@ function keysOf(task) {
   const undo = /** @type {[string[], string]} */ ([["Ctrl+Z", "Ctrl+Y"], t("key-undo")]);
   if (task.protocol === "pairwise") return [[["←", "→"], t("key-better")], [["="], t("same")], [["1", "2", "3"], t("how-much")], undo, ...send];
   if (task.protocol === "ranking") return [[["1", "2", "…"], t("key-rank")], [["Tab"], t("key-next")], undo, ...send];
-  if (task.protocol === "post-edit") return [[["Ctrl+Enter"], t("done-next")], [["Ctrl+."], t("leave-as-is")], [["?"], t("key-guide")]];
+  if (task.protocol === "post-edit") return [[["Ctrl+Enter"], t("done-next")], [["Ctrl+."], t("leave-as-is")]];
   const score = /** @type {[string[], string][]} */ (task.scales.length ? [[["0", "…", "9"], t("key-score")]] : []);
   const marks = /** @type {[string[], string][]} */ (task.severities.length ? [
     [["←", "→", "↑", "↓"], t("key-words")], [["Shift+→"], t("key-stretch")],
@@ -144,7 +165,7 @@ export async function mineDialog(correct) {
   try {
     const tasks = await call("GET", "/api/mine");
     fill(list, tasks.length ? tasks.map((/** @type {any} */ task) => h("li", {},
-      h("span", {}, t("task-number", { number: task.number ?? "–" }), " ", h("small", {}, moment(task.sent))),
+      h("span", {}, task.number ? t("task-number", { number: task.number }) : t("task-current"), " ", h("small", {}, moment(task.sent))),
       button(t("correct"), () => {
         dialog.close();
         correct(task.lease);
@@ -156,7 +177,7 @@ export async function mineDialog(correct) {
 
 /** @param {string} time */
 function moment(time) {
-  return time ? new Date(time).toLocaleString(spoken(), { dateStyle: "medium", timeStyle: "short" }) : "";
+  return time ? new Date(time).toLocaleString(region(), { dateStyle: "medium", timeStyle: "short" }) : "";
 }
 
 /** Everything that has no place in the header. @param {{name: string, act: () => void}[]} entries @param {(tag: string) => void} language */

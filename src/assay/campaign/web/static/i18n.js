@@ -46,6 +46,9 @@ export function choose(tag) {
 
 export const spoken = () => language;
 
+/** The browser's own kind of this language, such as `en-GB`, for dates and times. */
+export const region = () => navigator.languages.find((tag) => tag.split("-")[0].toLowerCase() === language) || language;
+
 /**
  * The words for `name`, with `{slots}` filled; `n` chooses between singular and plural.
  * @param {string} name

@@ -7,6 +7,7 @@ import { button, fill, h, isTyping, key } from "./dom.js";
 import { finishing } from "./finish.js";
 import { FormView } from "./form.js";
 import { choose, named, preferred, speak, t } from "./i18n.js";
+import { look } from "./messages.js";
 import { PostEditView } from "./postedit.js";
 import { RatingView } from "./rating.js";
 import { Work } from "./work.js";
@@ -15,7 +16,7 @@ import { Work } from "./work.js";
 
 const VIEWS = { pairwise: PairwiseView, ranking: RankingView, "post-edit": PostEditView };
 const BEAT = 60_000;
-const ASK_AGAIN = 30_000;
+const ASK_AGAIN = 10_000;
 const LONG = 50; // minutes of work before a break is suggested
 const BREAK = 5; // minutes of inactivity that count as a break
 
@@ -28,8 +29,9 @@ class Page {
     this.gaps = h("div", { class: "gaps" });
     this.net = h("p", { class: "net", role: "alert" });
     this.sendButton = button("", () => this.send(), { class: "primary", id: "send" });
+    this.undoing = h("div", { class: "undoing", hidden: true });
     this.head = h("header", { class: "top" });
-    this.foot = h("footer", { class: "bottom", hidden: true }, h("div", { class: "telling" }, this.gaps, this.status, this.net), this.sendButton);
+    this.foot = h("footer", { class: "bottom", hidden: true }, h("div", { class: "telling" }, this.gaps, this.status, this.net), this.undoing, this.sendButton);
     document.body.replaceChildren(this.head, this.main, this.foot);
     this.outbox = new Outbox(() => this.showNet(), (parcel, error) => this.lost(parcel, error));
     /** @type {any} */
@@ -41,6 +43,7 @@ class Page {
     this.screen = 0;
     this.correcting = false;
     this.sending = false;
+    this.warned = false;
     this.acted = false;
     this.worked = 0;
     this.rested = 0;
@@ -63,6 +66,9 @@ class Page {
         button(h("span", {}, t("guide"), key("?")), () => guide(this.task), { class: "working" }),
         button(t("pause"), () => this.pause(), { class: "working" }),
         button(t("menu"), () => this.openMenu())));
+    fill(this.undoing,
+      button("↶", () => this.undo(false), { "aria-label": t("undo"), title: t("undo") }),
+      button("↷", () => this.undo(true), { "aria-label": t("redo"), title: t("redo") }));
     fill(this.sendButton, h("span", {}, t("send"), key("Ctrl+↵")));
   }
 
@@ -70,6 +76,12 @@ class Page {
   say(text, quietly = false) {
     if (quietly && this.status.textContent) return;
     fill(this.status, text);
+  }
+
+  /** Say why nothing was sent; gone with the next change. @param {string} text */
+  warn(text) {
+    this.say(text);
+    this.warned = true;
   }
 
   /** Send all waiting answers, then show the next task. */
@@ -163,6 +175,9 @@ class Page {
     this.turn();
     this.view.start();
     this.foot.hidden = false;
+    const typing = task.protocol === "post-edit" || Boolean(task.questions); // fields undo on their own
+    this.undoing.hidden = typing;
+    this.head.classList.toggle("typing", typing);
     this.head.classList.remove("resting");
     this.showGaps();
     this.reveal();
@@ -203,6 +218,8 @@ class Page {
   /** Show what is still missing, with a button that leads there. */
   showGaps() {
     if (!this.view) return;
+    if (this.warned) fill(this.status); // it may be about what is no longer missing
+    this.warned = false;
     const gaps = this.view.missing();
     this.sendButton.classList.toggle("ready", gaps.length === 0);
     if (!gaps.length) {
@@ -226,7 +243,14 @@ class Page {
     const [gap] = view.missing();
     if (gap) {
       gap.go();
-      this.say(t("missing-is", { what: gap.text }));
+      this.warn(t("missing-is", { what: gap.text }));
+      return;
+    }
+    const doubts = view.doubts?.() || [];
+    if (doubts.length) { // sending stops once for all of them
+      for (const doubt of doubts) view.stopped.add(doubt.key);
+      doubts[0].go();
+      this.warn(doubts[0].text);
       return;
     }
     this.sending = true;
@@ -244,6 +268,7 @@ class Page {
       else if (next < task.screens.length) this.showTask(task, next);
       else await this.load();
       this.say(t(reply ? "sent" : "kept-here"));
+      look();
     } catch (error) {
       const { errors = [], message = "" } = error instanceof Refused ? error : {};
       this.say(errors.length ? errors.map((one) => one.message).join("; ") : message || t("not-sent"));
@@ -334,6 +359,7 @@ class Page {
       await call("POST", `/api/leases/${task.lease}/decline`, { reason });
       work?.close(true);
       await this.load();
+      this.say(t("returned"));
     } catch (error) {
       this.say(error instanceof Refused ? error.message : t("not-sent"));
     }

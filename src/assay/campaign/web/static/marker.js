@@ -60,8 +60,10 @@ export class Marker {
   /** The caret or the chosen stretch moved. @param {Passage} passage */
   moved(passage) {
     const [mark] = this.under(passage);
-    const told = mark ? `; ${this.describe(mark, passage.setup.text)}` : "";
-    this.say(`${passage.selected()}${told}`);
+    const chosen = passage.selected();
+    const told = mark && this.describe(mark, passage.setup.text);
+    const whole = mark && !mark.missing && stretch(passage.setup.text, mark.start, mark.end) === chosen;
+    this.say(told ? (whole ? told : `${chosen} · ${told}`) : chosen);
     if (passage.place.chosen) this.show(passage);
     else this.hide();
   }
@@ -110,7 +112,10 @@ export class Marker {
     const { start, end } = passage.selection();
     const place = before ? start : end;
     const severity = (this.severities.find((one) => one.name.toLowerCase() === "major") || this.severities[0]).name;
-    this.add(passage, { side: passage.setup.side, start: place, end: place, severity, missing: true });
+    const span = { side: passage.setup.side, start: place, end: place, severity, missing: true };
+    this.add(passage, span);
+    const keys = this.severities.map((one) => one.key).join(" ");
+    if (this.severities.length > 1) this.say(t("missing-marked", { what: this.describe(span, passage.setup.text), keys }));
   }
 
   /** @param {Passage} passage @param {Span} span */

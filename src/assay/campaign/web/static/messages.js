@@ -2,14 +2,14 @@
 
 import { call } from "./api.js";
 import { button, h } from "./dom.js";
-import { spoken, t } from "./i18n.js";
+import { region, t } from "./i18n.js";
 
-const AGAIN = 60_000;
+const AGAIN = 20_000;
 const FIRST = 1_500;
 
 /** @param {{id: number, at: string, text: string}} message */
 function banner(message) {
-  const at = new Date(message.at).toLocaleTimeString(spoken(), { hour: "2-digit", minute: "2-digit" });
+  const at = new Date(message.at).toLocaleTimeString(region(), { hour: "2-digit", minute: "2-digit" });
   const box = h("aside", { class: "organisers", role: "status", id: `message-${message.id}`, "aria-label": t("message-from") },
     h("p", {}, h("b", {}, t("message-from")), " ", h("small", {}, at)),
     h("p", { class: "words", dir: "auto" }, message.text),
@@ -20,7 +20,8 @@ function banner(message) {
   return box;
 }
 
-async function look() {
+/** Show what has come and was not read. */
+export async function look() {
   if (document.hidden) return;
   try {
     const messages = await call("GET", "/api/messages");

@@ -105,6 +105,7 @@ class Row {
         dot.style.insetInlineStart = `${share * 100}%`;
         return dot;
       });
+    /** @type {HTMLElement} */ (this.rail).hidden = !dots.length;
     fill(/** @type {HTMLElement} */ (this.rail), h("span", { class: "end" }, String(scale.low)), h("div", { class: "line" }, dots), h("span", { class: "end" }, String(scale.high)));
   }
 }
@@ -118,6 +119,8 @@ export class RatingView {
     this.say = say;
     this.marks = task.severities.length > 0;
     this.askBelow = task.options?.ask_below;
+    /** @type {Set<string>} cells that sending stopped for */
+    this.stopped = new Set();
     this.outputs = task.outputs.filter((/** @type {any} */ output) => codes.includes(output.code));
     this.marker = new Marker(task, work, say);
     this.marker.beyond = (passage, by) => this.beyond(passage, by);
@@ -206,6 +209,7 @@ export class RatingView {
   start() {
     this.rows.find((row) => row)?.build();
     this.root.querySelector(".row:not(.context)")?.classList.add("current");
+    this.rows.find((row) => row)?.cells[0]?.start();
   }
 
   /** Every cell that is asked for. @returns {{output: any, number: number, key: string, cell: any}[]} */
@@ -237,6 +241,28 @@ export class RatingView {
     return found;
   }
 
+  /** Whether a low score has no mark, and the rater has not said that this is right. @param {any} cell */
+  doubtful({ scores, spans, none, skipped, asked }) {
+    const low = Object.values(scores).some((score) => score < (this.askBelow ?? -Infinity));
+    return low && !spans.length && !none && !skipped && !asked;
+  }
+
+  /** Doubtful cells that sending has not stopped for yet. @returns {(Gap & {key: string})[]} */
+  doubts() {
+    const found = this.asked().filter(({ key, cell }) => !this.stopped.has(key) && this.doubtful(cell));
+    return found.map(({ output, number, key }) => ({
+      key,
+      text: `${t("sentence", { number: number + 1 })}${this.outputs.length > 1 ? ` ${output.label}` : ""}: ${t("ask-low")}`,
+      go: () => {
+        const row = this.rows[number];
+        row?.build();
+        const cell = row?.cellOf(output.code);
+        cell?.root.scrollIntoView({ block: "center" });
+        cell?.hint.querySelector("button")?.focus({ preventScroll: true });
+      },
+    }));
+  }
+
   /** @param {any} cell */
   lacking(cell) {
     if (this.task.categories.length && cell.spans.some((/** @type {any} */ span) => !span.category)) return t("lacks-category");
@@ -260,7 +286,7 @@ export class RatingView {
 
   /** The answers as they are sent. */
   answers() {
-    return this.asked().map(({ output, number, cell }) => {
+    return this.asked().map(({ output, number, key, cell }) => {
       /** @type {Record<string, any>} */
       const answer = { code: output.code, place: this.task.segments[number].place };
       if (cell.comment.trim()) answer.comment = cell.comment.trim();
@@ -268,7 +294,7 @@ export class RatingView {
       if (this.task.scales.length) answer.scores = cell.scores;
       if (cell.spans.length) answer.spans = cell.spans.map(wireSpan);
       if (this.marks && cell.none) answer.no_error = true;
-      if (this.askBelow !== undefined && cell.asked) answer.asked = true;
+      if (this.askBelow !== undefined && (cell.asked || (this.stopped.has(key) && this.doubtful(cell)))) answer.asked = true;
       return answer;
     });
   }

@@ -4,7 +4,7 @@ import { fill, h } from "./dom.js";
 import { named, t } from "./i18n.js";
 
 /** @typedef {{name: string, low: number, high: number, step: number, anchors: string[]}} Scale */
-/** @typedef {{root: HTMLElement, update: (value: number | undefined) => void, focus: () => void}} Control */
+/** @typedef {{root: HTMLElement, update: (value: number | undefined) => void, focus: (how?: FocusOptions) => void}} Control */
 
 const FEW = 11;
 const TYPING = 1200;
@@ -18,7 +18,7 @@ export function anchors(scale) {
 /**
  * @param {Scale} scale
  * @param {string} label
- * @param {(value: number) => void} chosen
+ * @param {(value: number | undefined) => void} chosen
  * @returns {Control}
  */
 export function scoreControl(scale, label, chosen) {
@@ -28,7 +28,7 @@ export function scoreControl(scale, label, chosen) {
 
 let groups = 0;
 
-/** @param {Scale} scale @param {string} label @param {(value: number) => void} chosen @param {number} count @returns {Control} */
+/** @param {Scale} scale @param {string} label @param {(value: number | undefined) => void} chosen @param {number} count @returns {Control} */
 function buttons(scale, label, chosen, count) {
   groups += 1;
   const words = new Map(anchors(scale).map(([value, text]) => [Math.round(value), text]));
@@ -59,14 +59,14 @@ function buttons(scale, label, chosen, count) {
       for (const input of /** @type {HTMLInputElement[]} */ (inputs)) input.checked = value !== undefined && Number(input.value) === value;
       fill(told, value === undefined ? t("not-set") : words.get(value) || "");
     },
-    focus() {
+    focus(how) {
       const set = inputs.find((input) => /** @type {HTMLInputElement} */ (input).checked);
-      (set || inputs[0]).focus();
+      (set || inputs[0]).focus(how);
     },
   };
 }
 
-/** @param {Scale} scale @param {string} label @param {(value: number) => void} chosen @returns {Control} */
+/** @param {Scale} scale @param {string} label @param {(value: number | undefined) => void} chosen @returns {Control} */
 function slider(scale, label, chosen) {
   const input = /** @type {HTMLInputElement} */ (h("input", {
     type: "range", min: scale.low, max: scale.high, step: scale.step, "aria-label": label,
@@ -85,10 +85,15 @@ function slider(scale, label, chosen) {
   input.addEventListener("keydown", (event) => {
     if (event.ctrlKey || event.metaKey || event.altKey) return;
     if (event.key === "Enter" || event.key === " ") take();
-    else if (/^[0-9.,]$/.test(event.key)) {
+    else if (event.key === "Backspace" || event.key === "Delete") {
+      typed = event.key === "Delete" || root.classList.contains("unset") ? "" : input.value.slice(0, -1);
+      time = Date.now();
+      const value = typed && Number(typed) >= scale.low ? Number(typed) : undefined;
+      chosen(value);
+    } else if (/^[0-9.,]$/.test(event.key)) {
       const now = Date.now();
-      const longer = (now - time < TYPING ? typed : "") + event.key.replace(",", ".");
-      typed = Number(longer) <= scale.high ? longer : event.key.replace(",", ".");
+      typed = (now - time < TYPING ? typed : "") + event.key.replace(",", ".");
+      while (Number(typed) > scale.high) typed = typed.slice(1); // 8, then 100: the last digits that fit
       time = now;
       const value = Number(typed);
       if (value >= scale.low && value <= scale.high) {
@@ -109,6 +114,6 @@ function slider(scale, label, chosen) {
       else input.removeAttribute("aria-valuetext");
       fill(shown, value === undefined ? t("not-set") : String(value));
     },
-    focus: () => input.focus(),
+    focus: (how) => input.focus(how),
   };
 }

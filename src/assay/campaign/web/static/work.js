@@ -31,6 +31,8 @@ export class Work extends EventTarget {
     /** @type {Map<string, Cell>} what cells begin with, as long as nothing was said */
     this.untouched = new Map();
     this.at = kept?.at || 0;
+    /** Whether the server lacks what this browser has. */
+    this.ahead = Boolean(kept && kept.at > (draft?.at || 0));
     this.clock = new Clock(kept?.clock);
     /** @type {{key: string, before: Cell, after: Cell, tag: string, time: number}[]} */
     this.done = [];
@@ -41,7 +43,11 @@ export class Work extends EventTarget {
     this.timer = undefined;
     /** @type {number | undefined} */
     this.soon = undefined;
-    this.onLeave = () => this.store();
+    if (this.ahead) this.timer = setTimeout(() => this.upload(), AT_REST);
+    this.onLeave = () => {
+      this.store();
+      if (this.ahead) this.upload(true);
+    };
     window.addEventListener("pagehide", this.onLeave);
     document.addEventListener("visibilitychange", this.onLeave);
     this.onStorage = (/** @type {StorageEvent} */ event) => this.otherTab(event);
@@ -78,6 +84,7 @@ export class Work extends EventTarget {
   set(key, change, { tag = "", undo = true } = {}) {
     const before = this.get(key);
     const after = { ...before, ...change };
+    if (JSON.stringify(after) === JSON.stringify(before)) return; // nothing that could be undone
     this.cells.set(key, after);
     if (undo) {
       const last = this.done[this.done.length - 1];
@@ -127,6 +134,7 @@ export class Work extends EventTarget {
   keep() {
     if (this.closed) return;
     this.at = Math.max(Date.now(), this.at + 1);
+    this.ahead = true;
     this.soon ||= setTimeout(() => this.store(), SOON);
     clearTimeout(this.timer);
     this.timer = setTimeout(() => this.upload(), AT_REST);
@@ -143,10 +151,13 @@ export class Work extends EventTarget {
     }
   }
 
-  async upload() {
+  /** @param {boolean} [leaving]  the request has to outlive the page */
+  async upload(leaving = false) {
     if (this.closed) return;
+    const { at } = this;
     try {
-      await call("PUT", `/api/leases/${this.lease}/screens/${this.screen}/draft`, { body: this.snapshot() });
+      await call("PUT", `/api/leases/${this.lease}/screens/${this.screen}/draft`, { body: this.snapshot() }, leaving);
+      if (at === this.at) this.ahead = false;
     } catch (error) {
       if (isPassing(error)) this.timer = setTimeout(() => this.upload(), 10_000);
     }
