@@ -66,9 +66,7 @@ def test_what_the_server_says_is_translated_as_it_says_it() -> None:
         re.sub(r'"\s+"', "", path.read_text("utf-8")) for path in folder.rglob("*.py")
     ).lower()
     names = [
-        name.partition(".")[2]
-        for name in words("en")
-        if name.startswith(("anchor.", "said."))
+        name.partition(".")[2] for name in words("en") if name.startswith(("anchor.", "said."))
     ]
     assert len(names) > 15
     assert [name for name in names if f'"{name}"' not in code] == []
