@@ -41,20 +41,20 @@ class Balanced(SamplingDesign, name="balanced"):
 
     @property
     def carries(self) -> tuple[str, ...]:
-        """The positions; two spread samples together are not one, neighbours may both be drawn."""
+        """The positions; a topped-up sample has none, as it is no longer spread evenly."""
         return () if "parts" in self.parameters else ("position",)
 
     def variance(
         self, e: np.ndarray, drawn: np.ndarray, units: DesignUnits
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Between neighbours, where their positions are known."""
+        """The variance between neighbours, if their positions are known."""
         if units.position is None:
             return super().variance(e, drawn, units)
         found = neighbour_variance(e, drawn, units.pi, units.position, units.document)
         return found, np.maximum(drawn.sum(axis=1) - 1.0, 1.0)
 
     def make_plan(self, population: Population, n: int, weights: np.ndarray | None) -> DrawPlan:
-        """Bad-looking segments are drawn more often where there is evidence that they vary more."""
+        """A plan that prefers bad-looking segments if evidence shows that they vary more."""
         flat = np.ones(population.size) if weights is None else weights
         given = self.parameters["slope"]
         slope = population.slope if given == "auto" else float(given)
@@ -65,9 +65,9 @@ class Balanced(SamplingDesign, name="balanced"):
 class BalancedPlan(DrawPlan):
     """Unequal probabilities, spread by the local pivotal method over metrics and documents.
 
-    ``badness`` is the predicted badness of every segment; segments that look bad are drawn more
-    often, because their ratings vary more: pi is proportional to ``weights`` * (1 + slope * q),
-    q the rank of the badness in 0..1, capped at 1.
+    Segments with a high predicted ``badness`` are drawn more often, because their ratings vary
+    more: pi, at most 1, is proportional to ``weights`` * (1 + slope * q), with q the rank of the
+    badness in 0..1.
     """
 
     document: np.ndarray
@@ -76,10 +76,10 @@ class BalancedPlan(DrawPlan):
     slope: float
     weights: np.ndarray
     spread: bool = True
-    """Whether the badness is a position that the sample is spread over, or stands for nothing."""
+    """Whether the sample is spread over the badness."""
 
     def positions(self) -> np.ndarray | None:
-        """What the sample is spread over, which its variance needs to know."""
+        """The positions over which the sample is spread."""
         return self.badness if self.spread else None
 
     @cached_property
@@ -101,12 +101,12 @@ class BalancedPlan(DrawPlan):
 def neighbour_variance(
     e: np.ndarray, drawn: np.ndarray, pi: np.ndarray, position: np.ndarray, group: np.ndarray
 ) -> np.ndarray:
-    """Spatially balanced samples: every drawn unit against its nearest drawn neighbour.
+    """The variance of spatially balanced samples: every drawn unit against its nearest neighbour.
 
-    1/2 sum_i (1 - pi_i) (e_i/pi_i - e_j(i)/pi_j(i))^2 / (sum 1/pi)^2, j(i) the nearest by the
-    distance the sample was spread with, (difference in position)^2 and 1 more across groups
-    (Grafstrom and Schelin 2014): such samples vary less than the spread of all residuals would
-    say, because neighbours stand in for each other.
+    1/2 sum_i (1 - pi_i) (e_i/pi_i - e_j(i)/pi_j(i))^2 / (sum 1/pi)^2 (Grafstrom and Schelin 2014).
+    Unit j(i) is the nearest drawn one by the distance of the design: (difference in position)^2,
+    plus 1 across groups. Such samples vary less than all residuals, as neighbours represent each
+    other.
     """
     samples, units, nearest = _nearest_drawn(drawn, position, group)
     shape = (len(drawn), 1)
@@ -119,10 +119,10 @@ def neighbour_variance(
 def _nearest_drawn(
     drawn: np.ndarray, position: np.ndarray, group: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """Samples, their units, and of each the nearest other unit of the same sample.
+    """Sample numbers, their units, and the nearest other unit of the same sample.
 
-    The nearest is next to it in position, among all (whoever stands between in another group is
-    nearer still) or in the own group; so four candidates are enough.
+    The nearest unit is adjacent in position, among all units or within the group, so there are four
+    candidates.
     """
     best = np.full(drawn.shape, np.inf)
     nearest = np.zeros(drawn.shape, dtype=np.int64)

@@ -28,12 +28,12 @@ from assay.tables.tables import Design, Sample, TestSet, places_in
 TOLERANCE = 1e-6
 """Probabilities and positions that differ by no more count as equal."""
 MAX_IMPORTANCE_LEVELS = 10
-"""Groups of documents with budgets of their own; more would leave too little for each."""
+"""Most groups of documents with separate budgets; more would leave too little for each."""
 
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """One parameter of a design: its default and what it may be."""
+    """One parameter of a design: its default and its possible values."""
 
     default: str
     about: str
@@ -43,7 +43,7 @@ class Parameter:
     most: float | None = None
 
     def check(self, name: str, value: str) -> None:
-        """Refuse a value that the parameter cannot have."""
+        """Refuse a value outside the possible ones."""
         if self.choices:
             need_known(name, value, self.choices)
         if self.least is None or value == self.default:
@@ -66,11 +66,11 @@ SHORT_NAMES: dict[str, str] = {}
 
 
 class SamplingDesign(Design):
-    """How segments are chosen: a design's name and parameters, and what follows from them.
+    """How segments are chosen: a design's name and parameters, and all that follows from them.
 
-    A subclass names itself (``name="..."``) and, in lower case, the ``short`` names that papers
-    use, each with the parameters it stands for. It overrides what differs from a design that
-    draws single segments with unequal probabilities.
+    A subclass states its ``name`` and, in lower case, the papers' ``short`` names with the
+    parameters they stand for. It overrides what differs from drawing single segments with unequal
+    probabilities.
     """
 
     options: ClassVar[Mapping[str, Parameter]] = {}
@@ -80,21 +80,21 @@ class SamplingDesign(Design):
     sources: ClassVar[tuple[str, ...]] = ()
     """Keys of the references that describe it."""
     documents: ClassVar[int] = 0
-    """How many documents it needs at least; 0: it need not know them."""
+    """How many documents it needs at least; 0: it does not need to know them."""
     even: ClassVar[bool] = False
     """Whether every segment has the probability n/N unless importance says otherwise."""
     metrics: ClassVar[bool] = False
-    """Whether it always looks at metrics."""
+    """Whether it always uses metrics."""
     by_segment: ClassVar[bool] = False
     """Whether importance may differ inside documents."""
     drawable: ClassVar[bool] = True
-    """Whether samples can be drawn by it; it stands for ratings without a sample otherwise."""
+    """Whether it draws samples; if not, it stands for ratings without a sample."""
     everything: ClassVar[bool] = False
-    """Whether it rates everything, so that no estimate has a sampling error."""
+    """Whether it rates everything, without sampling error."""
     rated_in_order: ClassVar[bool] = False
-    """Whether raters follow the order of a sample, so that what is rated so far is a sample."""
+    """Whether raters follow the sample's order, so that its rated beginning is a sample."""
     error_falls_with_ratings: ClassVar[bool] = True
-    """Whether more ratings make errors smaller; where few documents decide, only more of these."""
+    """Whether more ratings reduce errors; for some designs only more documents do."""
 
     def __init_subclass__(cls, *, name: str = "", short: Mapping[str, str] | None = None) -> None:
         if name:
@@ -121,16 +121,16 @@ class SamplingDesign(Design):
 
     @property
     def uses_metrics(self) -> bool:
-        """Whether samples depend on what metrics, or a history, say of the segments."""
+        """Whether samples depend on metrics or a history."""
         return self.metrics
 
     @property
     def carries(self) -> tuple[str, ...]:
-        """The columns of its samples that its variance needs."""
+        """The columns of a sample that its variance needs."""
         return ()
 
     def is_sample(self, count: int) -> bool:
-        """Whether the first segments of a sample, in order, are a sample of their own."""
+        """Whether the first ``count`` segments of a sample, in order, are a sample."""
         return False
 
     def variance(
@@ -138,7 +138,7 @@ class SamplingDesign(Design):
     ) -> tuple[np.ndarray, np.ndarray]:
         """The variance of the mean of ``e`` over drawn units, and its degrees of freedom.
 
-        One of each per sample, a row of ``drawn``. Inside strata, where the units have any.
+        One of each per sample (row of ``drawn``); within strata, if the units have any.
         """
         degrees = np.maximum(drawn.sum(axis=1) - 1.0, 1.0)
         if units.strata is not None:
@@ -148,14 +148,14 @@ class SamplingDesign(Design):
     # How it draws.
 
     def make_plan(self, population: Population, n: int, weights: np.ndarray | None) -> DrawPlan:
-        """The plan for a budget of n segments; weights only where importance is by segment."""
+        """The plan for a budget of n segments; with weights only if importance is by segment."""
         raise InputError(f"no sample can be drawn by the design {self.name}")
 
     def plan(self, population: Population, n: int, weights: np.ndarray | None = None) -> DrawPlan:
-        """The plan for a budget of n segments, each more or less likely in proportion to weights.
+        """The plan for a budget of n segments with probabilities in proportion to weights.
 
-        Designs that draw by documents take weights that are the same for all of a document:
-        documents of one weight form a group with a budget of its own.
+        Designs that draw by documents need one weight per document; documents of equal weight form
+        a group with its own budget.
         """
         if self.documents:
             population.need_documents(self.name, several=self.documents > 1)
@@ -225,7 +225,7 @@ class SamplingDesign(Design):
 
     @classmethod
     def spelt_out(cls, given: Mapping[str, str]) -> dict[str, str]:
-        """The given parameters, checked, and the defaults of the others."""
+        """All parameters: the given ones, checked, and defaults for the others."""
         for name, value in given.items():
             if name not in cls.options:
                 own = next(known for known, one in CLASSES.items() if one is cls)
@@ -239,7 +239,7 @@ class SamplingDesign(Design):
 
     @property
     def short(self) -> str:
-        """The name and what differs from the defaults.
+        """The name, and the parameters that differ from their defaults.
 
         >>> design_of("segments|strata:documents|n:9|N:20").short
         'segments|strata:documents'
@@ -253,12 +253,12 @@ class SamplingDesign(Design):
 
     @property
     def importance(self) -> str | None:
-        """The column that a sample was drawn in proportion to."""
+        """The column to which probabilities are proportional."""
         return self.parameters.get("importance")
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """The budgets of the draws that a sample is made of; several, where it was topped up."""
+        """The budgets of the draws behind a sample; several if it was topped up."""
         get = self.parameters
         try:
             int(get["N"])
@@ -280,7 +280,7 @@ class SamplingDesign(Design):
 
     @property
     def details(self) -> str:
-        """What its parameters add to the sentence."""
+        """What the parameters add to the sentence."""
         return ""
 
 
@@ -293,7 +293,7 @@ def load_designs() -> None:
 
 
 def design_of(line: str | Design) -> SamplingDesign:
-    """The design that a sample or a result names, with what the sample adds to it (n, seed, ...).
+    """The design named by a sample or a result, with the sample's own parameters (n, seed, ...).
 
     >>> design_of("segments|n:142|N:710|seed:7").sizes, design_of("census").everything
     ((142,), True)
@@ -310,9 +310,9 @@ def design_of(line: str | Design) -> SamplingDesign:
 
 
 def simple_variance(e: np.ndarray, drawn: np.ndarray, weights: np.ndarray) -> np.ndarray:
-    """s^2 / n (1 - n/N): a simple random sample, or snippets of every document.
+    """The variance of a simple random sample: s^2 / n (1 - n/N).
 
-    With weights that differ it is n/(n-1) sum (w_i (e_i - mean))^2 / (sum w)^2 (1 - n/N).
+    With unequal weights: n/(n-1) sum (w_i (e_i - mean))^2 / (sum w)^2 (1 - n/N).
 
     >>> drawn = np.array([[True, True, True, False]])
     >>> simple_variance(np.array([[1.0, 2.0, 3.0, 0.0]]), drawn, np.ones(4))
@@ -328,10 +328,10 @@ def simple_variance(e: np.ndarray, drawn: np.ndarray, weights: np.ndarray) -> np
 
 
 class DesignUnits(NamedTuple):
-    """The segments of one system or pair: what the variance of their ``design`` needs to know.
+    """The segments of one system or pair, as the variance of their ``design`` needs them.
 
     ``pi`` are inclusion probabilities, ``document`` numbers documents. ``strata`` and ``position``
-    are there where the design has them; of segments that were not drawn they are never looked at.
+    depend on the design; their values for segments that were not drawn are ignored.
     """
 
     design: SamplingDesign
@@ -342,7 +342,7 @@ class DesignUnits(NamedTuple):
 
     @classmethod
     def of_plan(cls, design: SamplingDesign, plan: DrawPlan, population: Population) -> DesignUnits:
-        """All segments of a population, of which samples are drawn by a plan."""
+        """All segments of a population from which a plan draws."""
         pi, stratum = plan.probabilities(), plan.strata()
         return cls(
             design,
@@ -353,7 +353,7 @@ class DesignUnits(NamedTuple):
         )
 
     def part(self, inside: np.ndarray, drawn: np.ndarray) -> DesignUnits:
-        """Some of the segments, as a mask says; of all, some are drawn."""
+        """The segments ``inside`` a group; ``drawn`` is for all segments."""
         return DesignUnits(
             self.design, self.pi[inside], self.document[inside],
             None if self.position is None else self.position[inside],
@@ -361,12 +361,12 @@ class DesignUnits(NamedTuple):
         )  # fmt: skip
 
     def variance(self, e: np.ndarray, drawn: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The variance of the mean of ``e`` that goes with the design, and its degrees."""
+        """The design's variance of the mean of ``e``, and its degrees of freedom."""
         return self.design.variance(e, drawn, self)
 
 
 def by_system(sample: Sample) -> Iterator[tuple[str | None, pl.DataFrame]]:
-    """The rows of every system; all of them, for no system in particular, of a matched sample."""
+    """The rows of every system; of a matched sample, all rows with the system None."""
     if sample.matched:
         yield None, sample.frame
         return
@@ -375,10 +375,10 @@ def by_system(sample: Sample) -> Iterator[tuple[str | None, pl.DataFrame]]:
 
 
 class SampledUnits(NamedTuple):
-    """What a sample carries, laid out over a test set as systems x segments.
+    """The columns of a sample as systems x segments.
 
-    ``drawn`` are the segments of the sample, also where a system lacks them; ``pi`` is NaN where
-    nothing is drawn or the system lacks it. ``strata`` has an entry per system.
+    ``drawn`` marks the segments of the sample, also where a system lacks them; ``pi`` is NaN where
+    a segment is not drawn or lacking. ``strata`` has an entry per system.
     """
 
     drawn: np.ndarray
@@ -388,7 +388,7 @@ class SampledUnits(NamedTuple):
 
     @classmethod
     def of_sample(cls, sample: Sample, test_set: TestSet) -> SampledUnits:
-        """From the columns of a sample that lacks nothing."""
+        """From a sample with all columns that its design needs."""
         carries = design_of(sample.design).carries
         _need_whole(sample, carries)
         shape = test_set.present.shape
@@ -413,7 +413,7 @@ class SampledUnits(NamedTuple):
 
 
 def _need_whole(sample: Sample, carries: Sequence[str]) -> None:
-    """Refuse a sample of which a part was lost, as in a spreadsheet."""
+    """Refuse a sample with empty cells, as after editing in a spreadsheet."""
     for name in carries:
         empty = sample.frame[name].null_count()
         if empty:

@@ -27,14 +27,14 @@ _STOP = Parameter("closest", "where to stop: under, over or closest to the budge
 
 
 class DocumentDesign(SamplingDesign):
-    """A design under which the ratings of a document are correlated: few documents decide."""
+    """A design with correlated ratings in few documents, so that documents decide the error."""
 
     error_falls_with_ratings = False
 
     def variance(
         self, e: np.ndarray, drawn: np.ndarray, units: DesignUnits
     ) -> tuple[np.ndarray, np.ndarray]:
-        """Between the totals of documents."""
+        """The variance between the totals of documents."""
         held = np.stack([np.bincount(units.document[row]).astype(bool).sum() for row in drawn])
         variance = cluster_variance(e, drawn, units.document, 1 / units.pi)
         return variance, np.maximum(held - 1.0, 1.0)
@@ -43,12 +43,12 @@ class DocumentDesign(SamplingDesign):
 def cluster_variance(
     e: np.ndarray, drawn: np.ndarray, cluster: np.ndarray, weights: np.ndarray
 ) -> np.ndarray:
-    """Whole documents or one snippet each: the spread between the weighted totals of clusters.
+    """The variance between documents, whole ones or one snippet each, by the jackknife.
 
-    The jackknife over clusters: (K-1)/K sum_c (t_c / (1 - s_c))^2 / (sum w)^2, t_c the total of w e
-    in cluster c around its share s_c of the whole, times 1 - n/N for this test set. A long
-    document pulls the mean towards itself, which 1 - s_c makes up for; for clusters of one size it
-    is the usual K/(K-1) sum t_c^2.
+    (K-1)/K sum_c (t_c / (1 - s_c))^2 / (sum w)^2 times 1 - n/N, with t_c the total of w e in
+    cluster c less its share s_c of the whole total. The factor 1 - s_c allows for long documents,
+    which pull the mean towards themselves; for clusters of one size it is the usual K/(K-1) sum
+    t_c^2.
     """
     samples, units = np.nonzero(drawn)
     shape = (len(drawn), int(cluster.max(initial=0)) + 1)
@@ -101,7 +101,7 @@ class FixedSnippets(DocumentDesign, name="fixed-snippets", short={"df": ""}):
 
 
 def _limits(sizes: np.ndarray, n: int, stop: str) -> np.ndarray:
-    """The largest sum that may stand before a document for it still to be drawn.
+    """The largest total size of earlier documents at which a document is still drawn.
 
     ``under``: the total stays within n. ``over``: the document that meets or passes n is drawn
     too. ``closest``: it is drawn if that brings the total closer to n, or as close.
@@ -116,10 +116,10 @@ def _limits(sizes: np.ndarray, n: int, stop: str) -> np.ndarray:
 
 
 def _taken(sizes: np.ndarray, limits: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Which documents are drawn when they come in these orders (one per row).
+    """Which documents are drawn in these orders (one per row).
 
-    Once a document does not fit, none behind it does: a shorter one that would still fit is not
-    taken either, which would favour short documents.
+    The first document that does not fit ends the draw: a later, shorter one is not taken, as that
+    would favour short documents.
     """
     arriving = sizes[order]
     before = np.cumsum(arriving, axis=1) - arriving
@@ -150,7 +150,7 @@ class DocumentsPlan(DrawPlan):
         return np.flatnonzero(lengths <= limit)
 
     def probabilities(self) -> np.ndarray:
-        """That of its document."""
+        """The probability of the segment's document."""
         sizes = self.layout.lengths[self.eligible]
         pi = np.zeros(len(self.layout.lengths))
         if len(sizes):
@@ -186,16 +186,16 @@ class FixedSnippetsPlan(DrawPlan):
 
     @cached_property
     def sizes(self) -> np.ndarray:
-        """What each document would give."""
+        """How many segments each document would give."""
         return np.asarray(np.minimum(self.layout.lengths, self.length))
 
     @cached_property
     def limits(self) -> np.ndarray:
-        """What may stand before each document."""
+        """The limits of :func:`_limits` for each document."""
         return _limits(self.sizes, self.n, self.stop)
 
     def probabilities(self) -> np.ndarray:
-        """That of its document times the share of the snippet's places that cover it."""
+        """That of the document times the share of snippet positions that cover the segment."""
         if self.longest_first:
             pi = self._by_length()
         else:

@@ -22,7 +22,7 @@ def design_names() -> dict[str, type[SamplingDesign]]:
 
 
 def watchable_designs() -> list[str]:
-    """Those of which every beginning is a sample, so that ratings can be watched as they come.
+    """The designs of which every beginning is a sample, so that ratings can be monitored.
 
     >>> "interleaved" in watchable_designs(), "snippets" in watchable_designs()
     (True, False)
@@ -31,13 +31,13 @@ def watchable_designs() -> list[str]:
 
 
 def short_names() -> dict[str, str]:
-    """The papers' names, in lower case, and what they stand for."""
+    """The papers' names of designs, in lower case, with their meanings."""
     load_designs()
     return dict(sorted(SHORT_NAMES.items()))
 
 
 def find_design(text: str | Design) -> SamplingDesign:
-    """The design meant by a name, a short name, or ``name|parameter:value``, fully spelt out.
+    """The design with this name, short name, or ``name|parameter:value``, with all parameters.
 
     >>> str(find_design("DF"))
     'fixed-snippets|length:10|stop:closest|first:random'
@@ -60,7 +60,7 @@ def find_design(text: str | Design) -> SamplingDesign:
 
 
 def choose_design(test_set: TestSet, design: str | Design, goal: str | None) -> SamplingDesign:
-    """The design that is meant, fully spelt out; ``auto`` follows the goal and the table."""
+    """The design with all parameters; ``auto`` follows the goal and the table."""
     if goal is not None:
         need_known("goal", goal, list(GOALS))
     if str(design).lower() != "auto":

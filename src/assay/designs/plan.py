@@ -51,7 +51,7 @@ class Draws(NamedTuple):
 
     @classmethod
     def of(cls, drawn: np.ndarray) -> Draws:
-        """The segments that masks say, one sample per row, each in reading order."""
+        """From masks, one sample per row, in reading order."""
         widest = int(drawn.sum(axis=1).max(initial=0))
         order = np.argsort(~drawn, axis=1, kind="stable")[:, :widest]
         return cls(order, order + np.take_along_axis(drawn, order, axis=1))
@@ -137,7 +137,7 @@ class GroupedPlan(DrawPlan):
         return pi
 
     def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
-        """The groups' windows, put where they belong."""
+        """The windows of all groups, at their places in the test set."""
         starts, stops = [], []
         for number, plan in enumerate(self.plans):
             if plan is not None:

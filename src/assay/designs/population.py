@@ -13,19 +13,19 @@ from assay.errors import InputError, OptionError, need_known
 from assay.tables.tables import TestSet, places_in
 
 UNCONFIRMED_WEIGHT = 0.25
-"""How much a metric counts that no other confirms; frozen on WMT20 and WMT23."""
+"""The weight of a metric that no other confirms; chosen on WMT20 and WMT23."""
 UNTRIED_SLOPE, STEEPEST = 1.0, 2.0
-"""The slope of balanced samples where metrics agree and nothing was rated, and the largest.
+"""The slope of balanced samples if metrics agree and nothing was rated, and the largest slope.
 
-Without ratings 1 gains as much as 2 where metrics are good and loses little where they are not;
-with them, more than 2 gains nothing. Frozen on four MQM sets."""
+Without ratings, 1 gains as much as 2 with good metrics and loses little with bad ones; with
+ratings, more than 2 gains nothing. Chosen on four MQM sets."""
 MIN_EVIDENCE, EVIDENCE_RIDGE = 50, 10.0
-"""A history of fewer segments says nothing of metrics; the penalty of weights that it gives."""
+"""The smallest history used to weigh metrics, in segments, and the penalty on the weights."""
 
 
 @dataclass(frozen=True, eq=False)
 class Population:
-    """Segments in reading order, as a design needs to know them."""
+    """The segments of a test set in reading order, as designs need them."""
 
     test_set: TestSet
 
@@ -44,16 +44,15 @@ class Population:
             )
 
     def of_system(self, system: str, *, common: bool = False) -> Population:
-        """The segments that one system translated, for a sample of its own.
+        """The segments that one system translated, for its own sample.
 
-        Where they are to be seen in ``common`` with the others, what metrics say of a segment is
-        the mean over all systems, as it is in the whole test set.
+        With ``common``, the metrics of a segment are averaged over all systems.
         """
         own = self.test_set.by_system[system]
         return _Seen(own, self) if common else Population(own)
 
     def with_layout(self, layout: Layout) -> Population:
-        """Some documents of the test set, for a plan of their own."""
+        """Some documents of the test set, for a separate plan."""
         return _Part(self.test_set, layout)
 
     @property
@@ -63,7 +62,7 @@ class Population:
 
     @cached_property
     def layout(self) -> Layout:
-        """Documents as stretches of the reading order; one, where there are none."""
+        """Documents as stretches of the reading order; a single one if there are none."""
         lengths = self.test_set.documents["segments"].to_numpy()
         return Layout(lengths.astype(np.int64))
 
@@ -82,12 +81,11 @@ class Population:
 
     @cached_property
     def badness(self) -> np.ndarray:
-        """How bad each segment is predicted to be: the mean of the standardised metrics.
+        """The predicted badness of each segment: the mean of the standardised metrics.
 
-        Averaged over systems, turned so that more is worse, with mean 0 and standard deviation 1.
-        A segment that no metric scores is taken as average. Of three metrics or more, one that the
-        others contradict is taken the other way round, unless its direction was stated. A history
-        says how much each metric counts, and counts as much as all metrics together.
+        Averaged over systems, higher for worse, with mean 0 and standard deviation 1; 0 without any
+        metric. Of three metrics or more, one that contradicts the others is reversed, unless its
+        direction was stated. A history weighs the metrics, and counts as much as all of them.
         """
         stack, _ = self._metrics
         if not len(stack):
@@ -96,7 +94,7 @@ class Population:
 
     @cached_property
     def _by_metrics(self) -> np.ndarray:
-        """What the metrics alone say: their mean, or what they predict of a history."""
+        """The badness by metrics alone: their mean, or their prediction of the history."""
         stack, known = self._metrics
         if self._evidence is not None:
             return _scaled(_predicted(stack, self._evidence))
@@ -105,7 +103,7 @@ class Population:
 
     @cached_property
     def _evidence(self) -> np.ndarray | None:
-        """What a history says of the segments, NaN where nothing; None where it says too little."""
+        """The history's mean for each segment, NaN where unknown; None if it is too small."""
         if self.test_set.history is None:
             return None
         found = _mean_over_systems(self.test_set.matrix(self.test_set.history))
@@ -113,10 +111,9 @@ class Population:
 
     @cached_property
     def slope(self) -> float:
-        """How much more the ratings of the worst-looking segments vary than of the best-looking.
+        """How much more ratings vary for the worst-looking segments than for the best-looking.
 
-        From a history, where there is one; else 1 where metrics agree as stated, and 0 where
-        nothing says that they tell bad segments at all.
+        From a history; without one, 1 if metrics agree as stated, else 0.
         """
         if self._evidence is None:
             return UNTRIED_SLOPE if self.metrics_agree else 0.0
@@ -125,7 +122,7 @@ class Population:
 
     @cached_property
     def _history(self) -> np.ndarray:
-        """What other systems' ratings say, 0 where nothing."""
+        """The history's mean, standardised; 0 where unknown."""
         if self.test_set.history is None:
             return np.zeros(self.size)
         return _scaled(np.nan_to_num(_mean_over_systems(self.test_set.matrix("history"))))
@@ -138,21 +135,20 @@ class Population:
 
     @cached_property
     def position(self) -> np.ndarray:
-        """Where balanced samples see a segment: by its badness, less so if nothing vouches for it.
+        """The position of a segment for balanced samples: its badness, scaled down if unconfirmed.
 
-        The step from one document to another counts 1; a metric that nothing confirms may be noise,
-        and spreading a sample over noise would keep it from being spread over documents.
+        Two documents are 1 apart; spreading a sample over a metric that may be noise would reduce
+        its spread over documents.
         """
         return self.badness if self.metrics_agree else UNCONFIRMED_WEIGHT * self.badness
 
     @cached_property
     def metrics_agree(self) -> bool:
-        """Whether the metrics say the same of the segments, so that badness has a direction.
+        """Whether the metrics agree, so that the direction of badness is known.
 
-        Their first principal component must stand for one and a half metrics and a third of all;
-        two metrics must agree as their directions were stated. One metric alone may point the
-        wrong way, or nowhere, and nothing would show it. A history of half the segments or more has
-        a direction.
+        Their first principal component must represent 1.5 metrics and a third of all; two metrics
+        must agree in their stated directions. A single metric may point the wrong way unnoticed. A
+        history of at least half of the segments has a direction.
         """
         if self.test_set.history is not None:
             return bool(np.isfinite(self.test_set.matrix("history")).any(axis=0).mean() >= 0.5)
@@ -170,7 +166,7 @@ class Population:
 
     @cached_property
     def _varying(self) -> dict[str, np.ndarray]:
-        """The metrics that tell segments apart, averaged over systems."""
+        """The metrics that vary between segments, averaged over systems."""
         found = {}
         for name in self.test_set.metrics:
             values = _mean_over_systems(self.test_set.matrix(name))
@@ -201,7 +197,7 @@ class Population:
         return self.test_set.segments[name].cast(pl.Float64).to_numpy()
 
     def importance(self, name: str | None) -> np.ndarray | None:
-        """The weight of every segment, from a column of the scores; None where none is named."""
+        """The weight of every segment from a column of the scores; None without a name."""
         if name is None:
             return None
         frame = self.test_set.frame
@@ -217,7 +213,7 @@ class Population:
         return weights
 
     def share(self, n: int, whole: Population) -> int:
-        """The share of a budget of n segments of the whole for a system that lacks some of them."""
+        """The system's share of a budget of n segments of the whole."""
         return max(1, round(n * self.size / whole.size))
 
 
@@ -238,7 +234,7 @@ class _Part(Population):
 
 @dataclass(frozen=True, eq=False)
 class _Seen(Population):
-    """Some segments of a test set, with what the whole says of them."""
+    """Some segments of a test set, with the badness from the whole."""
 
     whole: Population
 
@@ -269,9 +265,9 @@ def _scaled(values: np.ndarray) -> np.ndarray:
 
 
 def _majority_signs(z: np.ndarray) -> np.ndarray:
-    """1 or -1 for every metric, as a column: those that most others contradict are turned.
+    """1 or -1 for every metric, as a column; -1 if most metrics contradict it.
 
-    The first principal component says which metrics go together; the larger side is right.
+    The first principal component divides the metrics into two sides; the larger one is right.
     """
     signs = np.sign(np.linalg.eigh(z @ z.T)[1][:, -1])
     if signs.sum() == 0 or len(signs) < 3:
@@ -280,7 +276,7 @@ def _majority_signs(z: np.ndarray) -> np.ndarray:
 
 
 def _predicted(stack: np.ndarray, evidence: np.ndarray) -> np.ndarray:
-    """What metrics (metrics x segments) say of what is known of some segments, by ridge."""
+    """The ridge prediction, from metrics (metrics x segments), of evidence for some segments."""
     known = np.isfinite(evidence)
     x = stack[:, known] - stack[:, known].mean(axis=1, keepdims=True)
     y = evidence[known] - evidence[known].mean()

@@ -23,7 +23,7 @@ from assay.tables.tables import Design, Sample, TestSet, make_sample, places_in
 
 
 def carried_columns(plan: DrawPlan, places: np.ndarray) -> list[pl.Series]:
-    """What a sample carries of its segments: strata with their sizes, positions."""
+    """The columns of a sample for its variance: strata with their sizes, and positions."""
     stratum, position = plan.strata(), plan.positions()
     columns = []
     if stratum is not None:
@@ -40,9 +40,9 @@ def carried_columns(plan: DrawPlan, places: np.ndarray) -> list[pl.Series]:
 
 
 def complete(sample: Sample, test_set: TestSet) -> tuple[Sample, list[Note]]:
-    """A sample that carries all that its variance needs; an older file's is derived and compared.
+    """A sample with all columns that its variance needs, derived for files of older versions.
 
-    Older files have strata without their sizes, and balanced samples without positions.
+    Older files lack the sizes of strata and the positions of balanced samples.
     """
     lacking = _lacking(sample)
     if not lacking:
@@ -66,7 +66,7 @@ def complete(sample: Sample, test_set: TestSet) -> tuple[Sample, list[Note]]:
 
 
 def _lacking(sample: Sample) -> list[str]:
-    """The columns that the file of an older version does not carry."""
+    """The columns that a file of an older version lacks."""
     carries = design_of(sample.design).carries
     return [name for name in carries if name not in sample.frame.columns]
 
@@ -74,10 +74,10 @@ def _lacking(sample: Sample) -> list[str]:
 def known_population(
     sample: Sample, rows: pl.DataFrame, test_set: TestSet, system: str | None
 ) -> Population:
-    """The test set as the sample knew it, or a refusal of scores that give another sample.
+    """The population from which a sample was drawn; refuse scores that give another sample.
 
-    It knew a history if its design says so. Systems drawn apart are spread by their own metrics,
-    unless they were drawn together first.
+    It has a history if the design says so. Systems drawn apart are spread by their own metrics,
+    unless they were first drawn together.
     """
     design = design_of(sample.design)
     for own in _candidates(sample, test_set, system):
@@ -91,7 +91,7 @@ def known_population(
 
 
 def known_table(design: Design, test_set: TestSet) -> TestSet:
-    """The test set with the history that a sample was drawn with, or with none."""
+    """The test set with the history, if any, with which a sample was drawn."""
     knew = design.parameters.get("history")
     if knew is None:
         return test_set if test_set.history is None else replace(test_set, history=None)
@@ -133,7 +133,7 @@ def first_plan(population: Population, design: SamplingDesign, sizes: list[int])
 def union_probabilities(
     population: Population, design: SamplingDesign, sizes: list[int]
 ) -> np.ndarray:
-    """1 minus the probability that every one of several independent draws misses a segment."""
+    """The probability of every segment to be in at least one of several independent draws."""
     weights = population.importance(design.importance)
     found = [design.plan(population, n, weights).probabilities() for n in sizes]
     return found[0] if len(found) == 1 else np.asarray(1 - np.prod(1 - np.array(found), axis=0))
@@ -142,7 +142,7 @@ def union_probabilities(
 def _agrees(
     population: Population, design: SamplingDesign, sizes: list[int], rows: pl.DataFrame
 ) -> bool:
-    """Whether the scores give what the sample states of its segments."""
+    """Whether these scores give the probabilities, strata and positions stated in the sample."""
     places = places_in(rows, population.test_set)
     pi = union_probabilities(population, design, sizes)[places]
     if np.abs(pi - rows["probability"].to_numpy()).max() > TOLERANCE:

@@ -29,32 +29,32 @@ if TYPE_CHECKING:
     from assay.designs.base import DesignUnits
 
 FADE = 0.8
-"""How fast the likeness of neighbours fades from segment to segment; frozen on seven MQM sets."""
+"""How fast the correlation of neighbours fades from segment to segment; from seven MQM sets."""
 
 USUAL, USUAL_LONG, USUAL_WORTH = (0.05, 0.10), (0.0, 0.25), 15.0
-"""The usual correlations of ratings, and as many pairs of evidence for them; frozen likewise.
+"""The usual correlations (persistent, fading), and the number of pairs that they count for.
 
-With few neighbours drawn the two parts cannot be told apart, and they pull in opposite directions:
-these keep them at a middle. In long documents nothing persists and more fades: -.01 to .01 and .19
-to .42 on the three MQM sets of 20 to 106 segments a document, .04 to .10 and .05 to .09 on five
-of 2 to 13. Three sets are few, so that the fading part is a little below their mean."""
+With few neighbours drawn, the data do not tell the two parts apart. In long documents nothing
+persists and more fades: -.01 to .01 and .19 to .42 on the three MQM sets of 20 to 106 segments a
+document, .04 to .10 and .05 to .09 on five of 2 to 13. With only three sets of long documents,
+their fading part is taken a little below the mean."""
 
 LONG = 15
-"""Documents of more segments than this, on average, are long."""
+"""Documents with more segments than this, on average, are long."""
 
 REACH = 25
-"""Pairs further apart than this are not looked at."""
+"""Pairs further apart than this are ignored."""
 
 LEAST_EFFECT = 0.4
-"""No design is taken to be better than this, relative to a simple random sample."""
+"""The smallest design effect, relative to a simple random sample."""
 
 
 class PieceDesign(SamplingDesign):
-    """A design that draws every segment alike, in pieces of the sections of documents.
+    """A design that draws all segments with equal probability, in pieces of documents' sections.
 
-    Its variance is a simple random sample's times a design effect, which the ratings tell:
-    neighbours that are alike are worth less together, and what a whole document shares drops out
-    because every document has its part (:func:`likeness`).
+    Its variance is that of a simple random sample times a design effect estimated from the ratings
+    (:func:`likeness`): correlated neighbours are worth less together, and what a whole document
+    shares cancels because every document is represented.
     """
 
     documents = 1
@@ -67,14 +67,14 @@ class PieceDesign(SamplingDesign):
 
     @abstractmethod
     def sections(self, lengths: np.ndarray, f: float) -> np.ndarray:
-        """The lengths of the sections that documents of these lengths are cut into."""
+        """The lengths of the sections into which documents of these lengths are cut."""
 
     @abstractmethod
     def together(self, length: np.ndarray, lag: np.ndarray, f: float) -> np.ndarray:
-        """How many pairs at a lag of a section are expected to be drawn both, of L - lag."""
+        """The expected number of pairs at a lag in a section that are both drawn, of L - lag."""
 
     def lever(self, lengths: np.ndarray, f: float) -> np.ndarray:
-        """What persistent and fading correlation in documents add to the variance."""
+        """What persistent and fading correlation add to the variance (:func:`pair_lever`)."""
         if "parts" in self.parameters:  # several draws, each with its own pieces
             f = 1 - float(np.prod([1 - own for own in self._shares]))
         length, count = np.unique(self.sections(lengths, f), return_counts=True)
@@ -85,16 +85,16 @@ class PieceDesign(SamplingDesign):
 
     @cached_property
     def _levers(self) -> dict[tuple[bytes, float], np.ndarray]:
-        """Those found so far: systems and their pairs mostly have the same segments."""
+        """A cache: systems and pairs mostly have the same segments."""
         return {}
 
     @property
     def _shares(self) -> list[float]:
-        """The shares of the test set that the draws of a sample have."""
+        """The share of the test set in each draw behind a sample."""
         return [n / int(self.parameters["N"]) for n in self.sizes]
 
     def _union(self, length: np.ndarray, lag: np.ndarray, f: float) -> np.ndarray:
-        """Of one draw, or of several independent ones: both are in unless some draw lacks one."""
+        """The expected pairs in one draw, or in the union of several independent draws."""
         if "parts" not in self.parameters:
             return self.together(length, lag, f)
         pairs = np.maximum(length - lag, 1)
@@ -105,7 +105,7 @@ class PieceDesign(SamplingDesign):
     def variance(
         self, e: np.ndarray, drawn: np.ndarray, units: DesignUnits
     ) -> tuple[np.ndarray, np.ndarray]:
-        """A simple random sample's, times the effect of likeness along documents."""
+        """The variance of a simple random sample times the design effect of likeness."""
         plain = simple_variance(e, drawn, 1 / units.pi)
         n = np.maximum(drawn.sum(axis=1), 1)
         held = drawn.any(axis=0)
@@ -132,13 +132,13 @@ def cut(layout: Layout, sections: np.ndarray) -> Layout:
 
 
 def short_sections(lengths: np.ndarray, pieces: int, longest: int) -> Layout:
-    """Documents cut into sections of which so many pieces are none too long."""
+    """Documents cut into sections so short that none of so many pieces is too long."""
     wanted = np.ceil(lengths / (pieces * longest)).astype(np.int64)
     return cut(Layout(lengths), np.maximum(wanted, 1))
 
 
 def same_piece(length: np.ndarray, pieces: int, lag: np.ndarray) -> np.ndarray:
-    """How many pairs at a lag lie in one of so many pieces of nearly equal length."""
+    """How many pairs at a lag share one of so many pieces of nearly equal length."""
     short, longer = np.divmod(length, pieces)
     return np.asarray(
         (pieces - longer) * np.maximum(short - lag, 0) + longer * np.maximum(short + 1 - lag, 0)
@@ -153,12 +153,12 @@ class Likeness(NamedTuple):
 
 
 def fading(lags: np.ndarray) -> np.ndarray:
-    """The two shapes that a correlation is made of: lags x (persistent, fading)."""
+    """The two components of the correlation: lags x (persistent, fading)."""
     return np.stack([np.ones(len(lags)), FADE**lags], axis=1)
 
 
 def usual_likeness(document: np.ndarray) -> np.ndarray:
-    """What is usual of ratings of these documents, of which each unit's number is given.
+    """The usual correlations for ratings of these documents (a document number per unit).
 
     >>> usual_likeness(np.repeat([0, 1], 10)).tolist(), usual_likeness(np.zeros(40, int)).tolist()
     ([0.05, 0.1], [0.0, 0.25])
@@ -168,10 +168,10 @@ def usual_likeness(document: np.ndarray) -> np.ndarray:
 
 
 def likeness(e: np.ndarray, drawn: np.ndarray, document: np.ndarray) -> Likeness:
-    """The correlation of drawn units of one document, fitted over their lags by least squares.
+    """The correlation of drawn units in one document, fitted over lags by least squares.
 
-    ``e`` is samples x units, around 0; every pair of drawn units within reach counts alike, and
-    what is usual (:func:`usual_likeness`) as much as ``USUAL_WORTH`` of them.
+    ``e`` is samples x units, centred at 0. All pairs of drawn units within ``REACH`` count alike;
+    the usual correlations (:func:`usual_likeness`) count for ``USUAL_WORTH`` pairs.
 
     >>> e = np.tile([1.0, 1.0, -1.0, -1.0], 25)[None, :]
     >>> found = likeness(e, np.ones((1, 100), dtype=bool), np.arange(100) // 2)
@@ -201,7 +201,7 @@ def likeness(e: np.ndarray, drawn: np.ndarray, document: np.ndarray) -> Likeness
 
 
 def serial_effect(found: Likeness, lever: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The design effect 1 + lever . parts, at least ``LEAST_EFFECT``, and its relative variance."""
+    """The design effect max(1 + lever . parts, LEAST_EFFECT), and its relative variance."""
     effect = np.maximum(1 + found.parts @ lever, LEAST_EFFECT)
     return effect, (found.covariance @ lever @ lever) / effect**2
 
@@ -209,10 +209,9 @@ def serial_effect(found: Likeness, lever: np.ndarray) -> tuple[np.ndarray, np.nd
 def pair_lever(together: np.ndarray, all_pairs: np.ndarray, f: float) -> np.ndarray:
     """What each part of the correlation adds to the variance, relative to a simple random sample.
 
-    ``together`` are the pairs of units at lag 1, 2, ... of one section that are expected to be
-    drawn both, ``all_pairs`` all that there are (both with the number of units, lag 0, in front).
-    The variance of a mean is 1/N^2 sum (pi_ij / f^2 - 1) cov_ij, and 1/N (1/f - 1) of it is a
-    simple random sample's.
+    ``together`` has the expected pairs drawn at lags 0 (units), 1, 2, ... within sections,
+    ``all_pairs`` all such pairs. The variance of a mean is 1/N^2 sum (pi_ij / f^2 - 1) cov_ij; that
+    of a simple random sample is 1/N (1/f - 1) times the variance of a unit.
     """
     if f >= 1:
         return np.zeros(2)
@@ -254,7 +253,7 @@ class Rounds(PieceDesign, name="rounds"):
         return max(1, round(float(self.parameters["looks"]) / f))
 
     def _planned(self, f: float) -> int:
-        """The T of a sample of which a share f is looked at, which may be its beginning."""
+        """The T of a sample of which a share f, perhaps a beginning, is used."""
         get = self.parameters
         return self._rounds(self.sizes[0] / int(get["N"]) if "n" in get else f)
 
@@ -263,11 +262,11 @@ class Rounds(PieceDesign, name="rounds"):
         return short_sections(lengths, self._planned(f), self.longest).lengths
 
     def together(self, length: np.ndarray, lag: np.ndarray, f: float) -> np.ndarray:
-        """Those of one piece, and those of two that have both come up.
+        """Pairs in one piece, and pairs in two pieces that have both been drawn.
 
-        After k rounds a section of q T + r segments has given k q and the floor or ceiling of
-        k r / T, which says how many pairs are drawn in all; pairs of different pieces share what
-        those of one piece leave, whatever their lag.
+        After k rounds, k q plus the floor or ceiling of k r / T segments of a section of q T + r
+        are drawn, which gives the number of pairs; those of different pieces are spread evenly over
+        lags.
         """
         rounds = self._planned(f)
         pairs = np.maximum(length - lag, 0)

@@ -9,11 +9,11 @@ import numpy as np
 
 
 class Strata(NamedTuple):
-    """Strata as a sample knows them: the stratum of every unit, and the sizes N_h of all strata.
+    """The stratum number of every unit, and the sizes N_h of all strata.
 
-    Strata are numbered in the order in which neighbours are alike; of units that were not drawn the
-    number is never looked at. Where only some units are asked about (a domain), ``outside`` counts
-    the drawn units of every stratum that are not among them.
+    Strata are numbered so that neighbours are alike; numbers of units that were not drawn are
+    ignored. For a domain (some of the units), ``outside`` counts the drawn units of every stratum
+    outside it.
     """
 
     number: np.ndarray
@@ -27,10 +27,10 @@ class Strata(NamedTuple):
 
     @classmethod
     def drawn(cls, start: np.ndarray, size: np.ndarray, population: int) -> Strata:
-        """From the strata of drawn units: how many units lie in earlier strata, and in their own.
+        """From the strata of drawn units, given by the number of units before and in them.
 
-        Strata of which nothing was drawn lie in the gaps. They are joined with the next one of
-        which something was, those at the end with the last, as collapsing them would do.
+        Strata without drawn units are merged with the next that has some, or at the end with the
+        last, as collapsing would do.
 
         >>> Strata.drawn(np.array([4, 0, 4, 9]), np.array([3, 2, 3, 2]), 12)[:2]
         (array([1, 0, 1, 2]), array([2, 5, 5]))
@@ -43,7 +43,7 @@ class Strata(NamedTuple):
         return cls(number, np.diff(ends, prepend=0))
 
     def part(self, inside: np.ndarray, drawn: np.ndarray) -> Strata:
-        """The same of some units; drawn ones that are not among them count as outside."""
+        """The strata of a domain; drawn units that are not ``inside`` count as outside."""
         outside = drawn.copy()
         outside[inside] = False
         others = np.bincount(self.number[outside], minlength=len(self.sizes))
@@ -52,16 +52,16 @@ class Strata(NamedTuple):
 
 
 def collapsed_variance(e: np.ndarray, drawn: np.ndarray, strata: Strata) -> np.ndarray:
-    """Stratified sampling with few units per stratum: neighbouring strata are taken together.
+    """The variance of a stratified mean with few units per stratum, by collapsing neighbours.
 
-    Strata are collapsed in order until each group has two drawn units; sum over groups of
-    (N_g/N)^2 (1 - n_g/N_g) s_g^2 / n_g (Cochran 1977, section 5A.12). Too large rather than too
-    small, by what the strata of a group differ.
+    Strata are collapsed in order until each group has two drawn units; the variance is the sum over
+    groups of (N_g/N)^2 (1 - n_g/N_g) s_g^2 / n_g (Cochran 1977, section 5A.12). Differences between
+    the strata of a group make it too large rather than too small.
 
-    The mean of a domain is a ratio, because nobody planned how many of its units are drawn: drawn
-    units outside count with e = 0 in n_g and s_g, and N is the estimated size of the domain, the
-    sum of N_g times the share of drawn units inside (Sarndal, Swensson and Wretman 1992, section
-    10.3). A stratum with drawn units outside alone adds nothing.
+    The mean of a domain is a ratio, as the number of its drawn units is random: drawn units outside
+    count with e = 0 in n_g and s_g, and N is the estimated size of the domain, the sum of N_g times
+    the share of drawn units inside (Sarndal, Swensson and Wretman 1992, section 10.3). A stratum
+    whose drawn units are all outside adds nothing.
     """
     samples, units = np.nonzero(drawn)
     shape = (len(drawn), len(strata.sizes))
@@ -108,13 +108,13 @@ def _collapse(counts: np.ndarray) -> np.ndarray:
         full = held >= 2
         number += full
         held[full] = 0
-    # What is left over at the end joins the last full group.
+    # A rest at the end joins the last full group.
     return np.minimum(group, np.maximum(number - 1, 0)[:, None])
 
 
 @lru_cache(maxsize=16)
 def _collapse_one(counts: bytes) -> np.ndarray:
-    """The same of one sample, its counts as the bytes of an array of floats."""
+    """The groups for one sample, whose counts are the bytes of an array of floats."""
     groups, number, held = [], 0, 0.0
     for count in np.frombuffer(counts).tolist():
         groups.append(number)

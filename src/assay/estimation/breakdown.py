@@ -1,4 +1,4 @@
-"""Scores broken down: by domain, document, length, error category, or any column."""
+"""Scores of groups of segments: by domain, document, length, error category, or any column."""
 
 from __future__ import annotations
 
@@ -45,16 +45,16 @@ def estimate_by(
     target: str | None = None,
     errors: Errors | None = None,
 ) -> Breakdown:
-    """Estimate every system's score on each group of segments, with intervals.
+    """Estimate every system's score in each group of segments, with intervals.
 
-    ``by`` is a column of the scores that belongs to the segment (``domain``), ``document``, or
-    ``length``: four bands of about as many segments by source words. The estimate of a group is
-    that of :func:`assay.estimate` on its segments, with the slopes of metrics fitted on all
-    ratings. Groups with fewer than two ratings have no interval, with the
-    ``target`` ``texts`` those with ratings from fewer than two documents.
+    ``by`` is a column of the scores that describes segments (``domain``), ``document``, or
+    ``length``: four bands of about equal size by source words. A group is estimated as in
+    :func:`assay.estimate`, with the slopes of metrics fitted on all ratings. Groups with fewer than
+    two ratings have no interval, nor, with the target ``texts``, groups with ratings from fewer
+    than two documents.
 
-    ``category`` needs the marked ``errors``: the score is the MQM penalty that errors of a
-    category add to an output, on the whole test set, 0 for rated outputs without such errors.
+    ``category`` needs the marked ``errors``: the score is the MQM penalty that errors of a category
+    add to an output on the whole test set; rated outputs without such errors have 0.
 
     >>> import assay
     >>> world = assay.simulate(documents=20, rng=1)
@@ -71,7 +71,7 @@ def estimate_by(
 
 
 def break_down(study: Study, by: str, errors: Errors | None) -> Breakdown:
-    """Every system's score on each group of segments, by the rule of the study."""
+    """Every system's score in each group of segments, by the rule of the study."""
     if (errors is not None) != (by == "category"):
         raise InputError("`errors` and `by` category go together; give both or neither")
     if errors is not None:
@@ -99,7 +99,7 @@ def _wrapped(
     study: Study, by: str, summaries: Sequence[GroupSummary], rows: Sequence[Sequence[Mean]],
     notes: Sequence[Note],
 ) -> Breakdown:  # fmt: skip
-    """The result: ``rows`` has one list per group, in the order of the systems."""
+    """The result; ``rows`` has a list per group, in the order of the systems."""
     estimates = tuple(
         GroupEstimate(summary.group, system, **scored(mean), method=mean.method)
         for summary, row in zip(summaries, rows, strict=True)
@@ -171,7 +171,7 @@ def _of_segments(test_set: TestSet, column: str) -> pl.Series:
 
 
 def _length_bands(test_set: TestSet) -> tuple[list[str], np.ndarray, list[Note]]:
-    """Quarters of the segments by source words, segments of equal length together."""
+    """Quarters of the segments by source words; segments of equal length stay together."""
     segments = test_set.segments
     if "words" in segments.columns:
         words = segments["words"].cast(pl.Float64).to_numpy()
@@ -250,7 +250,7 @@ def _priced(study: Study, errors: Errors) -> tuple[pl.DataFrame, list[Note]]:
 
 
 def _rated_key(study: Study, errors: pl.DataFrame) -> list[str]:
-    """The columns that name a rating: with the rater where both tables have one."""
+    """The columns that identify a rating, with the rater if both tables name raters."""
     both = "rater" in errors.columns and bool(study.ratings.raters)
     if not both and ("rater" in errors.columns or len(study.ratings.raters) > 1):
         raise InputError(
@@ -261,7 +261,7 @@ def _rated_key(study: Study, errors: pl.DataFrame) -> list[str]:
 
 
 def _penalties(study: Study, errors: pl.DataFrame) -> Study:
-    """The study of one category: its penalty in place of each rated output's score."""
+    """The study of one category: its penalty replaces the score of each rated output."""
     key = _rated_key(study, errors)
     weights = errors.group_by(key).agg(pl.col("_weight").sum())
     rows = study.ratings.genuine.filter(pl.col("score").is_not_null())
@@ -272,7 +272,7 @@ def _penalties(study: Study, errors: pl.DataFrame) -> Study:
     scores = np.where(np.isnan(study.rated.scores), np.nan, ratings.matrix(study.test_set))
     overlap = study.overlap
     if overlap is not None:
-        # Raters who are strict on the whole need not be so here.
+        # Raters who are strict overall need not be strict about this category.
         own = overlap_of(study.test_set, ratings, scores, overlap.severities.tasks)
         overlap = own and overlap._replace(severities=own.severities)
     rated = study.rated._replace(scores=scores)

@@ -1,24 +1,22 @@
-"""The order of the systems with the metrics' help: from few ratings, with probabilities.
+"""An order of the systems from few ratings that also uses what metrics say between systems.
 
-The direct estimates stand for themselves. Beside them, a composite takes in what the metrics say
-between systems on the whole test set. It puts pairs in the right order more often and is less far
-off; but it leans on the metrics, and is wrong where these misjudge a system. So it says how
-probable it is that one system is better than another, and never decides.
+It puts pairs in the right order more often than the direct estimates, with smaller errors; but it
+is wrong where metrics misjudge a system. So it states probabilities and never decides.
 
-Regression uses metrics inside a system; :func:`composite` uses what they say
-*between* systems (Fay and Herriot 1979). The direct estimates d of K systems have errors with
-covariance V; metrics predict m, known of the whole test set. The scores are
+The regression uses metrics within a system; :func:`composite` uses them *between* systems (Fay and
+Herriot 1979). The direct estimates d of K systems have errors with covariance V, and metrics
+predict m for the whole test set. The scores are
 
     theta = a + c m + u,   c ~ N(SLOPE, SLOPE_SD^2),   u_k ~ N(0, tau^2),   a flat,
 
-tau uniform on (0, TAU_TOP sd(d)), averaged over a grid. With probability MISJUDGED one system is
-not what the metrics say at all, and its u is as wide as the scores differ. Only differences between
-systems matter, and only these are given.
+with tau uniform on (0, TAU_TOP sd(d)), averaged over a grid. With probability MISJUDGED the metrics
+say nothing about one of the systems, whose u is then as wide as the scores. Only differences
+between systems matter.
 
-The slopes behind m come from differences *within* segments and systems: what a metric gets wrong of
-a whole system cannot bend them, and they share next to no error with d. The constants were chosen
-on WMT20, WMT22 and WMT23 MQM together, so figures on these are in-sample. SLOPE is above 1: what
-is random in a metric makes slopes between single outputs flatter than those between systems.
+The slopes behind m come from differences *within* segments and systems: errors of a metric about a
+whole system do not bias them, and they share almost no error with d. All constants were chosen on
+WMT20, WMT22 and WMT23 MQM together, so figures on these sets are in-sample. SLOPE is above 1
+because noise in metrics flattens slopes between single outputs, but not those between systems.
 """
 
 from __future__ import annotations
@@ -42,28 +40,27 @@ if TYPE_CHECKING:
     from assay.tables.tables import Ratings
 
 MIN_SYSTEMS, MOST_SYSTEMS = 3, 60
-"""With fewer, nothing says how far systems are from what metrics predict."""
+"""Fewer systems do not show how far scores are from the metrics' predictions."""
 LITTLE_HELP = 1.1
-"""Where the composite is worth fewer times the ratings than this, metrics hardly help."""
+"""If the composite is worth fewer times the ratings than this, metrics hardly help."""
 AS_MUCH = 2.0
-"""Precisions add up, so a composite that is worth less than twice the ratings has learnt less from
-the metrics than from the ratings. On four MQM sets the pairs that it put the other way round than
-the ratings were then right in about half of the cases (.31 to .84), and above in .50 to .89."""
+"""A composite worth less than twice the ratings has learnt less from metrics than from ratings. On
+four MQM sets, pairs that it turned round were then right in about half of the cases (.31 to .84),
+and above this limit in .50 to .89."""
 UNPROVEN = 2.0
-"""A signal below this is what metrics of noise give in nine of ten samples."""
+"""Metrics of pure noise give a signal below this in nine of ten samples."""
 LIKELY = 0.5
-"""From this probability on a system is named as one that metrics misjudge."""
+"""From this probability on, a system is reported as misjudged by the metrics."""
 SUREST = 0.999
-"""No probability is stated beyond this: the model itself is not that certain."""
+"""The highest stated probability: the model itself is not more certain."""
 
 
 @dataclass(frozen=True, slots=True)
 class CompositeSystem:
-    """One system in the order with the metrics' help.
+    """One system in the composite order, with its ``score`` on the scale of the ratings.
 
-    ``score`` is on the scale of the ratings; ``ahead`` the probability that it is better than the
-    next system of the order (None for the last), ``misjudged`` the probability that metrics say
-    nothing of it.
+    ``ahead`` is the probability that it is better than the next system (None for the last),
+    ``misjudged`` the probability that metrics say nothing about it.
     """
 
     system: str
@@ -75,7 +72,7 @@ class CompositeSystem:
 
 @dataclass(frozen=True, slots=True)
 class CompositePair:
-    """``left`` minus ``right`` with the metrics' help, and the probability that left is better."""
+    """The composite's ``left`` minus ``right``, and the probability that left is better."""
 
     left: str
     right: str
@@ -87,12 +84,11 @@ class CompositePair:
 
 @dataclass(frozen=True, slots=True)
 class Composite:
-    """The systems in the order with the metrics' help, and every pair of them.
+    """The systems in the composite order, and every pair of them.
 
-    ``worth`` says how many times as many ratings would make the direct estimates as precise as the
-    composite says it is; ``signal`` how far the metrics' predictions differ between systems in
-    terms of their own error, 1 for noise; ``history`` whether an earlier campaign helped to weigh
-    the metrics.
+    ``worth`` times as many ratings would make the direct estimates as precise. ``signal`` compares
+    the metrics' predictions for systems with their errors; it is 1 for noise. ``history`` says
+    whether an earlier campaign helped to weigh the metrics.
     """
 
     systems: tuple[CompositeSystem, ...]
@@ -108,8 +104,8 @@ def make_composite(
 ) -> Composite | None:
     """Join the direct estimates of all pairs with what metrics say between systems.
 
-    None where there are fewer than three systems or very many, no metric that tells them apart, a
-    pair of which nothing is known, or no uncertainty left.
+    None for fewer than three or very many systems, without a metric that differs between systems,
+    with an unknown difference, or without any uncertainty.
     """
     names = study.test_set.systems
     layers = between_systems(study.test_set, history)
@@ -136,8 +132,8 @@ def between_systems(
 ) -> np.ndarray | None:
     """Systems x segments x metrics: each metric less its segment's mean, with sd 1.
 
-    What an earlier campaign makes of the metrics that it shares is one more, of a larger sd.
-    None where no metric tells systems apart.
+    The prediction of an earlier campaign is one more metric, with a larger sd. None if no metric
+    differs between systems.
     """
     layers = {
         name: values
@@ -155,14 +151,14 @@ def between_systems(
 
 
 def less_segments(test_set: TestSet, name: str) -> np.ndarray | None:
-    """A metric less its segment's mean, 0 where it is missing; None where it is all 0."""
+    """A metric less its segment's mean, 0 where missing; None if it is 0 throughout."""
     values = test_set.matrix(name)
     found = within_segments(values, np.isfinite(values) & test_set.present)
     return found if found.std() > 1e-9 * (1 + np.nanmax(np.abs(values))) else None
 
 
 class Joined(NamedTuple):
-    """All pairs i < j, the systems' scores around any level, what metrics get wrong and tell."""
+    """All pairs i < j, relative scores, the probabilities of being misjudged, and the signal."""
 
     pairs: Pairs
     scores: np.ndarray
@@ -174,10 +170,10 @@ def join(
     gap: np.ndarray, variance: np.ndarray, scores: np.ndarray, layers: np.ndarray,
     degrees: float, level: float,
 ) -> Joined:  # fmt: skip
-    """Direct differences and metrics joined.
+    """Join direct differences and metrics.
 
-    ``gap`` and ``variance`` are systems x systems; a variance that is not known (ratings that all
-    agree) is taken to be the mean of the others. ``scores`` has NaN where there is no rating.
+    ``gap`` and ``variance`` are systems x systems; an unknown variance (ratings that all agree) is
+    replaced by the mean of the others. ``scores`` is NaN where there is no rating.
     """
     rated = np.isfinite(scores).any(axis=0)
     off = ~np.eye(len(gap), dtype=bool)
@@ -241,9 +237,9 @@ def _rows(
 def _notes(
     rows: Sequence[CompositeSystem], worth: float, signal: float, turned: int
 ) -> tuple[Note, ...]:
-    """Where metrics do not help, whom they misjudge, and whether they know less than the ratings.
+    """Notes on misjudged systems, and on metrics that help little or know less than the ratings.
 
-    ``turned`` pairs stand the other way round than by the ratings alone.
+    The composite reverses ``turned`` pairs of the order by the ratings alone.
     """
     text = "metrics and ratings disagree about {}: what the metrics say of it hardly counts here"
     notes = [
@@ -276,29 +272,29 @@ MISJUDGED = 0.2
 RIDGE = 10.0
 """Penalty of the slopes, in outputs' worth."""
 OWN_SLOPES = 4.0
-"""By how much the covariance of slopes counts: what a metric is worth between systems differs from
-what it is worth within them by more than the error of the slope."""
+"""Weight of the slopes' covariance: a metric's worth between systems differs from that within them
+by more than the error of the slope."""
 SHRINKAGE = 8.0
-"""Weight of the spherical covariance, in times (K-1)/n: skewed ratings make V noisy, and small
+"""Weight of the spherical covariance, times (K-1)/n: with skewed ratings V is noisy, and small
 where d happens to be small."""
 ROUNDS = 20
-"""Turns of removing effects of segments and systems."""
+"""Iterations of removing effects of segments and systems."""
 NEGLIGIBLE = 1e-4
-"""Parts of the mixture that weigh less than this are left out."""
+"""Parts of the mixture with a smaller relative weight are left out."""
 
 
 class Slopes(NamedTuple):
-    """What a point of each metric is worth between two outputs of one segment, and how sure."""
+    """The slope of ratings on each metric between outputs of one segment, and the covariance."""
 
     values: np.ndarray
     covariance: np.ndarray
 
 
 class Mixture(NamedTuple):
-    """The scores' posterior law: normal laws with weights, means and covariances over systems.
+    """The posterior of the scores: a mixture of normal laws over systems.
 
-    ``noise`` is the part of each covariance that comes from V, ``misjudged`` the probability, for
-    every system, that it is the one that metrics say nothing of.
+    ``noise`` is the part of each covariance that comes from V, ``misjudged`` every system's
+    probability to be the one about which metrics say nothing.
     """
 
     weights: np.ndarray
@@ -332,7 +328,7 @@ def within_segments(values: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def _within_both(values: np.ndarray, known: np.ndarray) -> np.ndarray:
-    """Values less effects of segments and systems, by turns where some outputs are not known."""
+    """Values less effects of segments and systems, by iteration if some outputs are unknown."""
     turned = (1, 0, *range(2, values.ndim))
     found = within_segments(values, known)
     for _ in range(1 if known.all() else ROUNDS):
@@ -342,10 +338,9 @@ def _within_both(values: np.ndarray, known: np.ndarray) -> np.ndarray:
 
 
 def fit_slopes(x: np.ndarray, z: np.ndarray, ridge: np.ndarray | float = RIDGE) -> Slopes:
-    """Slopes of ratings x (systems x segments) on metrics z, effects of both removed.
+    """Slopes of ratings x (systems x segments, NaN: unrated) on metrics z, less effects of both.
 
-    NaN where an output has no rating. Their covariance allows for what outputs of a segment share
-    (sandwich, segments as clusters).
+    The covariance is a sandwich estimate with segments as clusters.
     """
     known = np.isfinite(x)
     y, f = _within_both(x, known), _within_both(z, known)
@@ -358,9 +353,10 @@ def fit_slopes(x: np.ndarray, z: np.ndarray, ridge: np.ndarray | float = RIDGE) 
 
 
 def metric_signal(metrics: np.ndarray, slopes: Slopes) -> float:
-    """How far predictions of the systems differ, squared, over what the slopes' error makes of it.
+    """The squared spread of the systems' predictions over its expectation from slope errors.
 
-    About 1 for metrics of noise, 2 or more in a tenth of samples; metrics is systems x metrics.
+    About 1 for metrics of noise, and 2 or more in a tenth of samples. ``metrics`` is systems x
+    metrics.
     """
     z = metrics - metrics.mean(axis=0)
     noise = np.trace(z @ slopes.covariance @ z.T)
@@ -377,10 +373,10 @@ def scores_of_differences(gap: np.ndarray) -> np.ndarray:
 
 
 def covariance_of_differences(variance: np.ndarray, n: float) -> np.ndarray:
-    """The covariance over systems that gives these variances of differences (K x K), smoothed.
+    """A covariance over systems with these variances of differences (K x K), smoothed.
 
     -1/2 H variance H with H = I - 11'/K, shrunk towards its spherical form with the weight
-    min(1, SHRINKAGE (K-1)/n), n the rated segments; what is negative after that is cut off.
+    min(1, SHRINKAGE (K-1)/n) for n rated segments; small and negative eigenvalues are raised.
     """
     k = len(variance)
     center = np.eye(k) - 1 / k
@@ -392,9 +388,9 @@ def covariance_of_differences(variance: np.ndarray, n: float) -> np.ndarray:
 
 
 def composite(d: np.ndarray, v: np.ndarray, metrics: np.ndarray, slopes: Slopes) -> Mixture:
-    """The law of the scores given direct estimates d, their covariance v, and means of metrics.
+    """The posterior of the scores, given direct estimates d with covariance v.
 
-    ``metrics`` is systems x metrics, the means over the whole test set.
+    ``metrics`` (systems x metrics) are means over the whole test set.
     """
     z = metrics - metrics.mean(axis=0)
     m = z @ slopes.values
@@ -405,10 +401,10 @@ def composite(d: np.ndarray, v: np.ndarray, metrics: np.ndarray, slopes: Slopes)
 def small_area(
     d: np.ndarray, v: np.ndarray, m: np.ndarray, prior: np.ndarray, *, misjudged: float
 ) -> Mixture:
-    """The law of theta = a + N(m, prior + tau^2 I), given d ~ N(theta, v): a mixture over tau.
+    """The posterior of theta = a + N(m, prior + tau^2 I) given d ~ N(theta, v), a mixture over tau.
 
-    Each weight is the restricted likelihood of d, a integrated out. ``misjudged`` is the prior
-    probability that one of the systems has a u of its own, as wide as TAU_TOP sd(d).
+    Weights are restricted likelihoods of d, with a integrated out. ``misjudged`` is the prior
+    probability that one system has its own u, as wide as TAU_TOP sd(d).
     """
     k, wide = len(d), (TAU_TOP * d.std(ddof=1)) ** 2
     tau2 = wide * ((np.arange(TAU_POINTS) + 0.5) / TAU_POINTS) ** 2
@@ -451,13 +447,12 @@ def _normal(
 
 
 def pair_differences(law: Mixture, level: float, degrees: float) -> Pairs:
-    """What the mixture says of all pairs.
+    """The differences of all pairs according to the mixture.
 
-    The interval is the sd times Student's t with the degrees of freedom of v, widened so that it
-    holds on average over systems whatever law u has (Armstrong, Kolesar and Plagborg-Moller 2022):
-    normal tails are what the metrics' errors have least. The probability is that of a t law with
-    this mean and sd: better calibrated than the mixture's own, and above a half just where the
-    difference is above zero, so that all pairs agree with one order.
+    Intervals are t intervals with the degrees of freedom of v, widened so that they hold on average
+    over systems whatever the law of u (Armstrong, Kolesar and Plagborg-Moller 2022): the errors of
+    metrics are not normal. Probabilities are those of a t law with this mean and sd, which are
+    better calibrated than the mixture's own, and all agree with one order.
     """
     i, j = np.triu_indices(law.means.shape[1], 1)
     gap = law.means[:, i] - law.means[:, j]
@@ -476,9 +471,9 @@ def _between(covariance: np.ndarray, i: np.ndarray, j: np.ndarray) -> np.ndarray
 
 
 def robust_factor(ratio: np.ndarray, level: float) -> np.ndarray:
-    """By how much intervals of normal shrinkage estimates must be wider to hold for any law of u.
+    """The factor by which intervals of shrinkage estimates must be wider to hold for any law of u.
 
-    ``ratio`` is the mean square of the bias by shrinkage over the variance of the noise.
+    ``ratio`` is the mean squared bias from shrinkage over the variance of the noise.
 
     >>> robust_factor(np.array([0.0, 1.0]), 0.95).round(3).tolist()
     [1.0, 1.176]
@@ -495,9 +490,9 @@ def robust_factor(ratio: np.ndarray, level: float) -> np.ndarray:
 def robust_critical_value(ratio: float, level: float) -> float:
     """The critical value cva(m2) of Armstrong, Kolesar and Plagborg-Moller (2022, eq. 5).
 
-    An interval of so many standard errors holds in the mean over biases b of any law with
-    E[b^2] = ``ratio``. The miss r(t) at t = b^2 is convex, then concave, so the worst law has
-    mass at 0 and one other point, or at one point alone.
+    Intervals of so many standard errors hold on average over any law of the bias b with E[b^2] =
+    ``ratio``. The probability r(t) of a miss at t = b^2 is first convex, then concave, so the worst
+    law has its mass at 0 and one other point, or at one point.
     """
     t = np.r_[0.0, np.geomspace(1e-3, 1e3, 1200)]
 

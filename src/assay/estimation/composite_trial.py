@@ -1,4 +1,4 @@
-"""The order with the metrics' help tried on a fully rated test set, beside the direct one."""
+"""Try the composite order on a fully rated test set, and compare it with the direct one."""
 
 from __future__ import annotations
 
@@ -49,10 +49,10 @@ def evaluate_composite(
     rng: Rng = None,
     workers: Workers = 1,
 ) -> Iterator[CompositeRecord]:
-    """Draw samples from a fully rated test set and order the systems, with the metrics' help.
+    """Draw samples from a fully rated test set and order the systems by the composite.
 
-    The same simple random segments for all systems. Yields a record per size; nothing where there
-    are fewer than three systems, no metrics, or segments that a system does not have.
+    All systems have the same simple random segments. Yields a record per size; nothing with fewer
+    than three systems, without metrics, or if a system lacks segments.
 
     >>> import assay
     >>> world = assay.simulate(documents=15, systems=4, rng=1)
@@ -71,7 +71,7 @@ def evaluate_composite(
 
 
 def _try(trial: _Trial, rng: np.random.Generator) -> CompositeRecord | None:
-    """None where no pair of systems differs in any sample."""
+    """A record of all samples; None if no pair of systems differs in any."""
     n = max(3, round(trial.size * trial.x.shape[1]))
     drawn = np.zeros((trial.draws, trial.x.shape[1]), dtype=bool)
     for row in drawn:
@@ -106,7 +106,7 @@ def draw_composites(
 ) -> CompositeDraws:
     """Both estimates of all pairs from matched samples (samples x segments) of the ratings x.
 
-    Samples in which no pair of systems differs are left out.
+    Samples without any difference between systems are left out.
     """
     layers, pairs = between_systems(test_set, history), np.triu_indices(len(x), 1)
     gaps, variances, degrees = _direct(test_set, x, drawn)

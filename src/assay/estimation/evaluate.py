@@ -1,11 +1,11 @@
-"""Estimators and stopping rules tried on a fully rated test set.
+"""Try estimators and stopping rules on a fully rated test set.
 
-Every output is rated, so samples can be drawn again and again and their estimates compared with
-the truth (saldias2022, section 4): how far off, how often right, how wide. A *method* is a design
-and an estimator, ``docs-prop+cv-knn``; a design alone goes with the mean, an estimator alone with
-a simple random sample, and ``baseline`` is both. ``docs-incr-human`` and ``docs-incr-metrics``
-choose each segment by the ratings before it and take the stratified mean; they have no interval.
-The estimator ``history`` is the regression that knows all ratings of all other systems.
+Samples of it are drawn many times, and their estimates are compared with the truth (saldias2022,
+section 4). A *method* joins a design and an estimator, as in ``docs-prop+cv-knn``. A design alone
+goes with the mean, an estimator alone with a simple random sample; ``baseline`` is both.
+``docs-incr-human`` and ``docs-incr-metrics`` choose each segment by the ratings before it and take
+the stratified mean; they have no interval. The estimator ``history`` is the regression with all
+ratings of all other systems.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ INCREMENTAL = ("docs-incr-human", "docs-incr-metrics")
 INTERLEAVED = ("interleaved", "interleaved, first look")
 STOPPING_METHODS = (*INTERLEAVED, "random + t", "hoeffding", "betting")
 SAMPLES_AT_ONCE = 250
-"""Samples estimated at a time: enough for speed, few enough for memory."""
+"""Samples estimated at a time, to limit memory."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -83,8 +83,8 @@ def evaluate_estimators(
 ) -> Iterator[EvaluationRecord]:
     """Draw samples from a fully rated test set and estimate each system's score from them.
 
-    Yields a record per method, system and size. Every method and system has random numbers of its
-    own, so the records are the same on any number of workers.
+    Yields a record per method, system and size. Every method and system has its own random numbers,
+    so the records are the same on any number of workers.
 
     >>> import assay
     >>> world = assay.simulate(documents=15, systems=2, rng=1)
@@ -112,7 +112,7 @@ def evaluate_estimators(
 
 
 def _by_system(test_set: TestSet) -> list[tuple[Population, Predictors | None]]:
-    """Each system by itself, as if it were the only one: samples by its own metrics."""
+    """Each system as if it were the only one: its samples depend on its own metrics."""
     features, whole = make_features(test_set), Population(test_set)
     return [
         (
@@ -124,7 +124,7 @@ def _by_system(test_set: TestSet) -> list[tuple[Population, Predictors | None]]:
 
 
 def check_trial(draws: int, level: float, sizes: Sequence[float] = ()) -> None:
-    """Refuse what cannot be tried."""
+    """Refuse numbers of draws, levels and sizes that cannot be tried."""
     need_count("draws", draws, "samples")
     need_level(level)
     for size in sizes:
@@ -133,7 +133,7 @@ def check_trial(draws: int, level: float, sizes: Sequence[float] = ()) -> None:
 
 
 def all_scores(test_set: TestSet, ratings: Ratings) -> np.ndarray:
-    """Systems x segments, refused where an output has no rating."""
+    """The ratings as systems x segments; refused if an output has none."""
     scores = ratings.placed_in(test_set).matrix(test_set)
     lacking = int((np.isnan(scores) & test_set.present).sum())
     if lacking:
@@ -156,7 +156,7 @@ def _check_metrics(method: str, predictors: Predictors | None) -> None:
 
 
 def parse_method(text: str) -> tuple[SamplingDesign, str]:
-    """The design and the estimator that a method's name joins.
+    """The design and the estimator in the name of a method.
 
     >>> parse_method("docs-prop+cv-knn")[1], parse_method("cv-mean")[0].name
     ('cv-knn', 'segments')
@@ -174,7 +174,7 @@ def parse_method(text: str) -> tuple[SamplingDesign, str]:
 
 
 def _try(trial: _Trial, rng: np.random.Generator) -> list[EvaluationRecord]:
-    """Draw and estimate, again and again, at every size."""
+    """Draw samples and estimate from them, at every size."""
     if trial.method in INCREMENTAL:
         return _try_incremental(trial, rng)
     design, estimator = parse_method(trial.method)
@@ -202,7 +202,7 @@ def _half_width(adjusted: Adjusted, level: float) -> np.ndarray:
 def _record(
     trial: _Trial, size: float, n: int, off: np.ndarray, half_width: np.ndarray
 ) -> EvaluationRecord:
-    """How far the estimates of all samples are from the truth."""
+    """A record of the errors of all samples."""
     known = np.isfinite(half_width)  # a sample that shows no spread has no interval
     hits = (np.abs(off) <= half_width + 1e-12)[known]
     return EvaluationRecord(
@@ -214,7 +214,7 @@ def _record(
 
 
 def _try_incremental(trial: _Trial, rng: np.random.Generator) -> list[EvaluationRecord]:
-    """Incremental runs: the first n segments of a run are the sample of size n."""
+    """Incremental runs: the first n segments of a run are its sample of size n."""
     sizes = [max(1, round(size * len(trial.x))) for size in trial.sizes]
     document = trial.population.layout.document
     features = None
@@ -248,11 +248,10 @@ def summarise_evaluation(
     test_set: TestSet | None = None,
     composite: Iterable[CompositeRecord] = (),
 ) -> Evaluation:
-    """One row per method, compared with ``baseline`` where it is among them.
+    """Summarise records by method, compared with ``baseline`` if it is among them.
 
-    ``stopping`` adds the records of :func:`evaluate_stopping` with their ``half_width``, and the
-    ``test_set`` its metrics and notes, ``composite`` the records of
-    :func:`evaluate_composite`.
+    ``stopping`` adds the records of :func:`evaluate_stopping` with their ``half_width``,
+    ``composite`` those of :func:`evaluate_composite`, and ``test_set`` its metrics and notes.
 
     >>> record = EvaluationRecord("baseline", "A", .1, 10, 50, .2, .1, .0, .94, .5)
     >>> summarise_evaluation([record]).methods[0].gain
@@ -304,7 +303,7 @@ def _row(
 
 
 def _mean(values: list[float]) -> float:
-    """The mean of what is known; incremental samples have no interval."""
+    """The mean of known values; incremental samples have no interval."""
     known = [value for value in values if np.isfinite(value)]
     return float(np.mean(known)) if known else float("nan")
 
@@ -340,11 +339,11 @@ def evaluate_stopping(
     rng: Rng = None,
     workers: Workers = 1,
 ) -> Iterator[StoppingRecord]:
-    """Rate a fully rated test set again and again until intervals have this half-width.
+    """Repeat the rating of a fully rated test set until intervals have this half-width.
 
-    ``interleaved`` is the rule of :func:`assay.monitor`; ``interleaved, first look`` looks
-    every 1 % and states the interval of the first look that is narrow enough; ``random + t`` is the
-    mean in random order; ``hoeffding`` and ``betting`` need ratings with a range.
+    ``interleaved`` is the rule of :func:`assay.monitor`; ``interleaved, first look`` looks every
+    1 % and states the interval of the first look that is narrow enough; ``random + t`` is the mean
+    in random order; ``hoeffding`` and ``betting`` need ratings with a range.
 
     >>> import assay
     >>> world = assay.simulate(documents=40, systems=2, rng=1)
@@ -377,7 +376,7 @@ def evaluate_stopping(
 
 
 def _try_stopping(trial: _StoppingTrial, rng: np.random.Generator) -> StoppingRecord:
-    """All runs look at the same times; whoever has stopped is left out of the next look."""
+    """All runs are looked at together; stopped ones are left out of later looks."""
     size, truth = len(trial.x), float(trial.x.mean())
     mixed, document = trial.method in INTERLEAVED, trial.population.layout.document
     planned = trial.method == INTERLEAVED[0]
@@ -413,7 +412,7 @@ def _try_stopping(trial: _StoppingTrial, rng: np.random.Generator) -> StoppingRe
 
 
 def _limits(trial: _StoppingTrial, where: np.ndarray, mixed: bool) -> tuple[np.ndarray, np.ndarray]:
-    """The ends of every run's interval from the ratings so far."""
+    """The limits of every run's interval from the ratings so far."""
     n, size = where.shape[1], len(trial.x)
     if trial.method == "hoeffding" and trial.limits is not None:
         width = trial.limits[1] - trial.limits[0]

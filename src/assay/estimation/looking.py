@@ -20,23 +20,21 @@ from assay.stats.looks import look_limits, normal_tail, planned_sizes, shares_of
 from assay.tables.tables import Sample
 
 LOOKS = {"ranking": 5, "score": 10}
-"""How many looks are planned for a goal, unless the user says."""
+"""The default number of looks for a goal."""
 RATERS = 0.3
-"""The share of the variance that is taken to be the raters', in plans for more than half of a test
-set: their error is what then counts. Whether it is 10, 30 or 60%, looks planned so are wrong in
-4.5 to 5.7% (2,000 campaigns each)."""
+"""The raters' assumed share of the variance in plans for more than half of a test set. If it is 10,
+30 or 60 %, such looks are wrong in 4.5 to 5.7 % of cases (2,000 campaigns each)."""
 FIRST_LOOK, STEP = 60, 0.01
-"""Scores, and looks at will, are first looked at after so many segments; at will then every 1 %."""
+"""The first look at scores, and at will, is at so many segments; at will then every 1 %."""
 
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """What a look at the first n segments showed of one system or pair.
+    """A look at the first n segments of one system or pair.
 
-    The interval is ``estimate`` plus or minus ``half_width``, which is ``limit`` times ``stderr``:
-    for pairs a repeated confidence interval, right at all looks together. ``skipped`` of the
-    segments had no rating and counted as skipped. ``low`` and ``high`` are the interval of a score
-    where it is not the same on both sides, because the scores have a range that it must not leave.
+    The interval is ``estimate`` plus or minus ``half_width``, ``limit`` times ``stderr``; for pairs
+    it is a repeated confidence interval, right at all looks together. ``skipped`` segments have no
+    rating. ``low`` and ``high`` are given if the interval of a score is kept inside its range.
     """
 
     what: str
@@ -60,10 +58,7 @@ class Look:
 
 
 class LookPlan(NamedTuple):
-    """The sizes of the looks, the limits of |Z| (none for scores), and the half-width wanted.
-
-    Without sizes one looks at will.
-    """
+    """The sizes of the looks (none: at will), the limits of |Z| (pairs only) and the half-width."""
 
     sizes: tuple[int, ...]
     limits: tuple[float, ...]
@@ -71,9 +66,7 @@ class LookPlan(NamedTuple):
 
 
 def usual_sizes(total: int, goal: str) -> tuple[int, ...]:
-    """The looks that are planned where the user does not say.
-
-    Scores wait for ratings enough to see the spread of.
+    """The sizes of the looks planned by default; those at scores start at FIRST_LOOK segments.
 
     >>> usual_sizes(441, "ranking"), usual_sizes(100, "score")
     ((89, 177, 265, 353, 441), (60, 70, 80, 90, 100))
@@ -85,7 +78,7 @@ def usual_sizes(total: int, goal: str) -> tuple[int, ...]:
 def make_plan(
     watched: Watched, looks: int | Sequence[int] | None, goal: str, target: float | None
 ) -> LookPlan:
-    """The looks, each at the first beginning from its size on that is a sample."""
+    """The plan: each look is at the first beginning of its size or more that is a sample."""
     total, population = len(watched.progress.order), watched.population
     if looks is None:
         sizes = usual_sizes(total, goal)
@@ -106,9 +99,9 @@ def make_plan(
 
 @dataclass(frozen=True, eq=False)
 class Watched:
-    """A campaign: what is known, how far it has come, and which beginnings are samples.
+    """A campaign, its progress, and the sizes of the beginnings that are samples (``ends``).
 
-    ``ends`` are their sizes; ``parts`` keeps what is known of them, which all pairs share.
+    ``parts`` caches the studies of beginnings, which all pairs share.
     """
 
     study: Study
@@ -123,7 +116,7 @@ class Watched:
         return int(self.study.rated.scores.shape[1])
 
     def beginning(self, n: int) -> Study:
-        """What is known from the first n segments alone, also of how far raters differ."""
+        """The study of the first n segments alone, with its own differences between raters."""
         if n not in self.parts:
             whole, places = self.study, self.progress.order[:n]
             begun = np.zeros_like(whole.rated.drawn)
@@ -139,12 +132,12 @@ class Watched:
         return self.parts[n]
 
     def latest(self, item: Item) -> int:
-        """The size of the longest unbroken beginning that is a sample."""
+        """The size of the longest complete beginning that is a sample."""
         place = int(np.searchsorted(self.ends, self.progress.unbroken(item), side="right"))
         return int(self.ends[place - 1]) if place else 0
 
     def seen(self, item: Item, n: int, tail: float | None = None) -> Look:
-        """The first n segments; the interval leaves out this much on either side."""
+        """A look at the first n segments, with this tail probability on either side."""
         if not n:
             return Look(item.what, 0, math.nan, math.nan, met=False)
         part = self.beginning(n)
@@ -170,7 +163,7 @@ class Watched:
 
 
 def _inside(look: Look, interval: Interval, limits: tuple[float, float] | None) -> Look:
-    """A look at a score with the interval of an estimate where its own would leave the range."""
+    """A look at a score with the estimate's interval if its own would leave the range."""
     low, high = look.ends
     if limits is None or not look.half_width > 0 or (limits[0] <= low and high <= limits[1]):
         return look
@@ -179,7 +172,7 @@ def _inside(look: Look, interval: Interval, limits: tuple[float, float] | None) 
 
 
 class Followed(NamedTuple):
-    """All looks at one system or pair, and what is known of it ``now``, by all that came in."""
+    """All looks at one system or pair, and its complete beginning ``now``."""
 
     item: Item
     looks: tuple[Look, ...]
@@ -193,7 +186,7 @@ class Followed(NamedTuple):
 
     @property
     def following(self) -> int | None:
-        """The size of the next look; None where the goal is met or no look is left."""
+        """The size of the next look; None if the goal is met or no look is left."""
         if self.reached is not None:
             return None
         last = self.looks[-1].n if self.looks else 0
@@ -201,7 +194,7 @@ class Followed(NamedTuple):
 
 
 def follow(watched: Watched, plan: LookPlan, item: Item, past: Mapping[int, Look]) -> Followed:
-    """The planned looks at one item; those that are ``past`` stay what they were."""
+    """The planned looks at one system or pair; ``past`` ones are kept."""
     complete = plan.sizes[: watched.progress.complete(item, plan.sizes)]
     looks: tuple[Look, ...] = ()
     for k, n in enumerate(plan.sizes):
@@ -215,7 +208,7 @@ def follow(watched: Watched, plan: LookPlan, item: Item, past: Mapping[int, Look
 
 
 def _judged(watched: Watched, plan: LookPlan, item: Item, n: int, k: int) -> Look:
-    """The k-th look: decided where the difference is beyond the limit, or narrow enough."""
+    """The k-th look, with its verdict: beyond the limit, or narrow enough."""
     tail = normal_tail(plan.limits[k]) if plan.limits else None
     look = watched.seen(item, n, tail)
     decided = item.pair and abs(look.estimate) > look.half_width > 0
@@ -224,7 +217,7 @@ def _judged(watched: Watched, plan: LookPlan, item: Item, n: int, k: int) -> Loo
 
 
 def look_sizes(population: int, n: int) -> list[int]:
-    """The numbers of segments at which to look at will: every 1 % of N, after at least 60.
+    """The numbers of segments at which looks at will are taken: every 1 % of N from FIRST_LOOK.
 
     >>> look_sizes(1000, 85)
     [60, 70, 80]
@@ -234,7 +227,7 @@ def look_sizes(population: int, n: int) -> list[int]:
 
 
 def follow_at_will(watched: Watched, plan: LookPlan, item: Item) -> Followed:
-    """Looks at one item with intervals that are right at all times together."""
+    """Looks at one system or pair with intervals that are right at all times together."""
     looks = tuple(_betting_looks(watched, plan, item))
     now = looks[-1] if looks else watched.seen(item, watched.latest(item))
     return Followed(item, looks, now, ())
@@ -258,7 +251,7 @@ def _betting_looks(watched: Watched, plan: LookPlan, item: Item) -> Iterator[Loo
             continue
         first, last = float(ends[0][count - 1]), float(ends[1][count - 1])
         half = (last - first) / 2
-        # Once everything is rated no width is left but rounding, which decides no pair.
+        # Once everything is rated, the width is rounding error, which decides no pair.
         wide = half > NO_WIDTH * (high - low)
         decided = item.pair and wide and (first > 0 or last < 0)
         narrow = plan.target is not None and half <= plan.target and (wide or not item.pair)

@@ -1,15 +1,15 @@
 """When to stop rating: looks that are planned before the first rating.
 
-Who tests after every batch and stops at the first difference that is significant finds differences
-between equal systems in a quarter of all campaigns. So the looks are planned: so many, each when
-the ratings have come in, unbroken, up to a segment that was fixed beforehand, never "now", because
-how far they have come by now depends on how hard they were. A difference is decided at a look where
-it is beyond a limit that makes all looks together wrong in 5 % (:mod:`assay.stats.looks`).
+Testing after every batch and stopping at the first significant difference finds differences
+between equal systems in a quarter of all campaigns. So looks are planned: each takes place when all
+segments up to a number fixed beforehand are rated. (How many are rated "now" depends on how hard
+they are.) A look decides a difference beyond a limit that makes all looks together wrong in 5 % of
+cases (:mod:`assay.stats.looks`).
 
-For scores the rule is that of fixed-width intervals (Chow and Robbins 1965): the interval that is
-stated at the stop is the target itself, never a narrower one.
+For scores the rule is that of fixed-width intervals (Chow and Robbins 1965): the interval stated
+at the stop has the width asked for, never less.
 
-A rule decides and does nothing else: estimates always use all that has come in, unbroken.
+The rules only decide when to stop; estimates use all ratings of the complete beginning.
 """
 
 from __future__ import annotations
@@ -53,19 +53,18 @@ from assay.tables.tables import Ratings, Sample, TestSet
 MOST_LOOKS = 50
 SAID_BY_ESTIMATE = ("skipped", "mostly-skipped", "skipping-by-metrics", "skipping-by-document",
                     "skipping-by-system", "rated-beginning", "rests")  # fmt: skip
-"""Notes about the whole sample, of which a monitored campaign has only begun."""
+"""Notes of an estimate from the whole sample, which a running campaign has not rated yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Monitored:
-    """One system, or one pair ``A - B``: what is known of it now, and what its looks decided.
+    """One system, or one pair ``A - B``: the estimate so far, and what its looks decided.
 
-    ``estimate`` rests on the first ``n`` segments, all that came in unbroken. Its interval is
-    that of the latest look where n is the look's, and else an ordinary one, ``orientation`` only.
-    ``reached`` is the look at which it was decided or precise enough, or None; ``winner`` the
-    system then found better; ``more`` how many segments are missing until the next look (scores:
-    until the look at which the target is expected, or how many it would take beyond the sample),
-    0 once reached, None where no look is left.
+    ``estimate`` rests on the first ``n`` segments, the complete beginning. Its interval is that of
+    the look at n; without one it is an ordinary interval for ``orientation``. ``reached`` is the
+    look that decided it or was precise enough, ``winner`` the system found better there, and
+    ``more`` the segments missing until the next look (for scores: until the target is expected,
+    perhaps beyond the sample), 0 once reached, None if no look is left.
     """
 
     what: str
@@ -83,10 +82,9 @@ class Monitored:
 class Monitoring(Result, kind="monitoring", listing="looks"):
     """The verdict on a campaign so far, and every look behind it.
 
-    ``planned`` are the sizes of the looks, ``limits`` those of |Z| there (pairs; with few ratings
-    Student's t makes them wider). ``rest`` are the systems of which everything is known that was
-    asked: they may rest, and no other pair loses by it. ``n`` segments are in, unbroken, for all
-    that is still open; ``awaited`` are the gaps that the next look waits for.
+    ``planned`` are the sizes of the looks, ``limits`` the limits of |Z| there (for pairs; wider by
+    Student's t with few ratings). The systems in ``rest`` need no more ratings. The first ``n``
+    segments are complete for all that is still open; the next look waits for the ``awaited`` gaps.
     """
 
     stop: bool
@@ -104,15 +102,15 @@ class Monitoring(Result, kind="monitoring", listing="looks"):
     limits: tuple[float, ...] = ()
     rest: tuple[str, ...] = ()
     ahead: int = 0
-    """Ratings until the next look, of the systems that do not rest."""
+    """Ratings missing until the next look, of systems not at rest."""
     pay: Costs = UNPAID
-    """What a rating costs, and how long it takes."""
+    """What a rating costs, in money and time."""
     awaited: tuple[Awaited, ...] = ()
     notes: tuple[Note, ...] = ()
 
     @property
     def signature(self) -> str:
-        """How this verdict came about, in one line."""
+        """How this verdict was reached, in one line."""
         return signature(
             self.design, "betting" if self.guarantee else f"looks:{len(self.planned)}",
             n=f"{self.n}/{self.population}",
@@ -135,21 +133,20 @@ def monitor(
     guarantee: bool = False,
     level: float = LEVEL,
 ) -> Monitoring:
-    """Say whether enough has been rated, at looks that were planned.
+    """Say at planned looks whether enough has been rated.
 
-    The sample must be one whose beginnings are samples, rated in its order. ``goal`` ``score``
-    wants every system's interval as narrow as ``half_width``, ``ranking`` every difference decided
-    (or that narrow, where a half-width is given). ``looks`` is how many are planned, in equal steps
-    to the whole sample (5 for a ranking, 10 for scores), or their sizes. A look takes place once
-    the segments up to its size are rated for the systems in question, by ``per_output`` raters
-    each. An output whose row in the ratings has no score was skipped and is not waited for;
-    other gaps hold a look up until ratings reach the next one, and then count
-    as skipped, as in :func:`assay.estimate`.
+    The sample must be rated in its order, and its beginnings must be samples. The ``goal``
+    ``score`` asks for every system's interval to be as narrow as ``half_width``; ``ranking`` for
+    every difference to be decided (or that narrow, if a half-width is given). ``looks`` is their
+    number, in equal steps to the whole sample (default: 5 for a ranking, 10 for scores), or their
+    sizes. A look takes place once all segments up to its size are rated for its systems, by
+    ``per_output`` raters each. It does not wait for outputs whose row has no score, which were
+    skipped. Other gaps delay a look until ratings reach the next one, and then count as skipped
+    too, as in :func:`assay.estimate`.
 
-    ``before`` is the earlier result: its looks stay what they were, and only new ones are computed.
-    With ``guarantee`` one may look at will: the interval is the any-time betting sequence, for
-    simple random samples and ratings with a stated range. ``pay`` says what a rating costs, for
-    what is still to be rated.
+    ``before`` is the earlier result: its looks are kept, and only new ones are computed. With
+    ``guarantee`` one may look at any time: the interval is the any-time betting sequence, for
+    simple random samples of ratings with a stated range. ``pay`` gives the price of a rating.
 
     >>> import assay
     >>> world = assay.simulate(documents=40, systems=3, rng=1)
@@ -191,7 +188,7 @@ def monitor(
 
 
 def _wrapped(watched: Watched, plan: LookPlan, found: Sequence[Followed], goal: str) -> Monitoring:
-    """The result, with all that has to be said."""
+    """The result with its notes."""
     study, systems = watched.study, watched.study.test_set.systems
     open_ = [one for one in found if one.reached is None]
     rest = tuple(
@@ -229,13 +226,13 @@ def _wrapped(watched: Watched, plan: LookPlan, found: Sequence[Followed], goal: 
 
 
 def _ahead(watched: Watched, waiting: Sequence[Item], end: int) -> int:
-    """The outputs up to the next look that have no answer yet, of all that is still open."""
+    """The outputs that the next look of all open systems and pairs still misses."""
     systems = sorted({k for item in waiting for k in item[1:]})
     return int((~watched.progress.done[systems, :end]).sum()) if systems else 0
 
 
 def _over(watched: Watched, one: Followed) -> bool:
-    """Whether rating more could not change anything: met, or every look or segment used."""
+    """Whether more ratings cannot change the verdict: reached, or no look or segment is left."""
     if one.sizes:
         used_up = bool(one.looks) and one.following is None
     else:  # looks at will end with the sample
@@ -266,7 +263,7 @@ def _monitored(watched: Watched, plan: LookPlan, one: Followed) -> Monitored:
 def _asked_for(
     center: float, half_width: float, limits: tuple[float, float] | None
 ) -> tuple[float, float]:
-    """The interval of the wanted width, moved inside the range of the scores where that is stated.
+    """The interval of the wanted width, moved inside the stated range of the scores.
 
     >>> _asked_for(0.25, 0.5, (0.0, 25.0)), _asked_for(0.25, 0.5, None)
     ((0.0, 1.0), (-0.25, 0.75))
@@ -277,10 +274,7 @@ def _asked_for(
 
 
 def _more(watched: Watched, plan: LookPlan, one: Followed) -> int | None:
-    """How many segments are missing until the next look, or the one that may meet the target.
-
-    Half-widths shrink as sqrt(1/n - 1/N).
-    """
+    """Segments missing until the next look, or until the half-width (~ sqrt(1/n - 1/N)) is met."""
     size, last, population = one.following, one.now, watched.population
     if last.n == population:
         return 0
@@ -321,7 +315,7 @@ def _caveats(plan: LookPlan, found: Sequence[Followed], goal: str, level: float)
 def _unmet_note(
     watched: Watched, plan: LookPlan, unmet: Sequence[Followed], goal: str
 ) -> list[Note]:
-    """What to do where nothing is left to look at and the goal is not met."""
+    """What to do if no look is left and the goal is not met."""
     if not unmet:
         return []
     total = len(watched.progress.order)
@@ -340,7 +334,7 @@ def _unmet_note(
 
 
 def _skipped_notes(watched: Watched, found: Sequence[Followed]) -> list[Note]:
-    """What stands for the skipped outputs of looks, as an estimate says it."""
+    """How the skipped outputs of looks are represented, in the words of an estimate."""
     n = max((look.n for one in found for look in one.looks if look.skipped), default=0)
     if not n:
         return []
@@ -355,7 +349,7 @@ def _skipped_notes(watched: Watched, found: Sequence[Followed]) -> list[Note]:
 
 
 def check_half_width(half_width: float) -> None:
-    """Refuse what cannot be a half-width."""
+    """Refuse half-widths that are not above 0."""
     if not 0 < half_width < float("inf"):
         raise OptionError("half_width", half_width, "is not a half-width", "give a number above 0")
 
@@ -390,7 +384,7 @@ def _check(
 
 
 def _beginnings(sample: Sample, guarantee: bool, ratings: Ratings) -> np.ndarray:
-    """The sizes of the beginnings that are samples, none of which tears a snippet apart."""
+    """The sizes of the beginnings that are samples and cut no snippet."""
     design = design_of(sample.design)
     whole = sample.matched and "order" in sample.frame.columns
     if not whole or not design.is_sample(len(sample)):
@@ -416,7 +410,7 @@ def _beginnings(sample: Sample, guarantee: bool, ratings: Ratings) -> np.ndarray
 
 
 def _need_same(before: Monitoring, plan: LookPlan, study: Study, goal: str) -> None:
-    """Refuse an earlier result of another plan, by which its looks were made."""
+    """Refuse an earlier result with another plan."""
     design = study.rated.design
     now = {
         "goal": goal, "planned": plan.sizes, "level": study.level, "design": design.name,
@@ -435,7 +429,7 @@ def _need_same(before: Monitoring, plan: LookPlan, study: Study, goal: str) -> N
 def _need_as_many(
     before: Monitoring, watched: Watched, plan: LookPlan, items: Sequence[Item]
 ) -> None:
-    """Refuse ratings that lack some which the earlier result had."""
+    """Refuse ratings that lack some of those behind the earlier result."""
     had = {item.what: item.n for item in before.items}
     for item in items:
         complete = plan.sizes[: watched.progress.complete(item, plan.sizes)]

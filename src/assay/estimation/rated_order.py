@@ -1,8 +1,7 @@
-"""How far a campaign has come along the order of its sample, and what it waits for.
+"""The progress of a campaign along the order of its sample, and the gaps it waits for.
 
 People finish easy work first: in logs of real campaigns the quick half of the answers scores up to
-12 points better than the slow half. So what counts is a beginning of the order that is complete,
-never all that happens to be there.
+12 points better than the slow half. So only a complete beginning of the order counts.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from assay.results import Note
 from assay.tables.tables import as_matrix
 
 MOST_SKIPPED = 0.5
-"""A look waits where a larger share of the segments since the last one has no rating."""
+"""A look waits if a larger share of the segments since the last look has no rating."""
 MOST_NAMED = 5
-"""So many of the segments that are waited for are named in a sentence."""
+"""How many awaited segments a sentence names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """A segment that the next look waits for: its place in the order, whose outputs are missing."""
+    """A segment that the next look waits for, its place in the order, and the missing systems."""
 
     segment: str
     place: int
@@ -35,7 +34,7 @@ class Awaited:
 
 
 class Item(NamedTuple):
-    """A system (twice), or a pair of systems."""
+    """A system (``i`` is ``j``) or a pair of systems."""
 
     what: str
     i: int
@@ -48,7 +47,7 @@ class Item(NamedTuple):
 
 
 def items_of(names: Sequence[str], goal: str) -> list[Item]:
-    """What is watched: every system, or every pair of them for a ranking."""
+    """What is monitored: every system, or for a ranking every pair."""
     if goal == "score":
         return [Item(name, i, i) for i, name in enumerate(names)]
     pairs = combinations(range(len(names)), 2)
@@ -56,9 +55,9 @@ def items_of(names: Sequence[str], goal: str) -> list[Item]:
 
 
 class RatedOrder(NamedTuple):
-    """The order of the sample; which outputs are rated, and which not waited for (any more).
+    """The order of the sample, and which outputs (systems x places) are ``rated`` or ``done``.
 
-    Both are systems x places in the order. ``reach`` is the last place that has any rating.
+    Done outputs are not waited for: rated or skipped. ``reach`` is the last place with a rating.
     """
 
     order: np.ndarray
@@ -67,19 +66,19 @@ class RatedOrder(NamedTuple):
     reach: int
 
     def gaps(self, item: Item) -> np.ndarray:
-        """The places in the order where an output of the system or pair is waited for."""
+        """The places in the order that wait for an output of the system or pair."""
         return np.asarray(~(self.done[item.i] & self.done[item.j]))
 
     def unbroken(self, item: Item) -> int:
-        """How many of the first segments are in."""
+        """The length of the complete beginning."""
         gaps = self.gaps(item)
         return int(gaps.argmax()) if gaps.any() else len(gaps)
 
     def complete(self, item: Item, sizes: Sequence[int]) -> int:
-        """How many of the planned looks can take place, one after the other.
+        """How many of the planned looks can take place.
 
-        Where somebody is slow, a look waits; what others have left behind by a whole look will not
-        come and counts as skipped, if it is a few here and there.
+        A look waits for gaps, except for a few that ratings have passed by a whole look: these
+        count as skipped.
         """
         gaps, before = self.gaps(item), 0
         for k, n in enumerate(sizes):
@@ -92,7 +91,7 @@ class RatedOrder(NamedTuple):
 
 
 def make_rated_order(study: Study, order: np.ndarray, per_output: int, strict: bool) -> RatedOrder:
-    """What has come in; with ``strict``, skipped outputs are waited for like others."""
+    """The progress of a campaign; if ``strict``, skipped outputs are waited for like others."""
     test_set = study.test_set
     key = ["system", *test_set.key]
     counts = study.ratings.genuine.group_by(key).agg(
@@ -113,7 +112,7 @@ def make_rated_order(study: Study, order: np.ndarray, per_output: int, strict: b
 def find_awaited(
     study: Study, progress: RatedOrder, items: Sequence[Item], size: int
 ) -> tuple[Awaited, ...]:
-    """The gaps before a look of this size that ratings have already passed by."""
+    """The gaps before a look of this size that ratings have already passed."""
     test_set = study.test_set
     open_ = sorted({system for item in items for system in (item.i, item.j)})
     end = min(size, progress.reach)
@@ -132,7 +131,7 @@ def find_awaited(
 def awaited_notes(
     progress: RatedOrder, awaited: Sequence[Awaited], size: int | None, ends: Sequence[int]
 ) -> list[Note]:
-    """What the look of a size (None: one at will) waits for; ``ends``: what is used of systems."""
+    """What a look (of no size: at will) waits for; ``ends`` are the systems' used beginnings."""
     if not awaited:
         return []
     outputs = sum(len(item.systems) for item in awaited)

@@ -1,4 +1,4 @@
-"""The raters behind the ratings: who is severe, who is an outlier, and how well they agree."""
+"""Describe raters: their severity, their agreement, attention checks and outliers."""
 
 from __future__ import annotations
 
@@ -30,18 +30,18 @@ from assay.stats.intervals import LEVEL
 from assay.tables.tables import Ratings, Sample, TestSet
 
 OUTLIER_DEVIATIONS, OUTLIER_ERRORS = 3.5, 2.0
-"""Robust standard deviations that make an outlier (Iglewicz & Hoaglin 1993), and the standard
-errors a deviation must exceed to be more than chance."""
+"""An outlier is so many robust standard deviations (Iglewicz & Hoaglin 1993), and so many standard
+errors, away from the median rater."""
 MIN_RATERS, MIN_OUTPUTS, MIN_OUTPUTS_WITHOUT_CORRELATION = 5, 10, 30
 """The fewest raters for a robust spread, the fewest outputs for a correlation that counts, and
-those on which a correlation of 0 or less is a verdict by itself."""
+those on which a correlation of 0 or less is enough to flag a rater."""
 MIN_CHECKS = 5
-"""The fewest attention checks that say something about a rater."""
+"""The fewest attention checks by which a rater is judged."""
 GUESSING, ATTENTIVE, LIKELIER = 0.5, 0.9, 10.0
-"""The share of checks that guessing passes, and attention; a rater stands apart whose checks are so
-many times likelier by guessing."""
+"""The shares of checks passed by guessing and with attention; a rater is flagged whose checks are
+so many times likelier by guessing."""
 MIN_RATINGS_ALONE = 10
-"""With fewer ratings of a system, a rater alone says nothing about it."""
+"""With fewer ratings of a system, a rater gets no score for it."""
 
 RULE = (
     f"outlier: more than {OUTLIER_DEVIATIONS:g} robust standard deviations (1.4826 MAD, at least"
@@ -68,15 +68,15 @@ def rater_report(
 ) -> RaterReport:
     """Describe every rater and how well the raters agree.
 
-    Severity is by how much worse a rater scores the same thing than the average rater (weighted
-    by the number of ratings): the least-squares rater effect in score = output + rater, or, where
-    raters do not overlap on outputs, score = segment + system + rater, or score = system + rater;
-    the first model in which all raters can be compared. Where there is none, the groups of
-    comparable raters are named and severity is relative to the group.
+    Severity is how much worse a rater scores the same thing than the average rater (weighted by the
+    number of ratings): the least-squares rater effect in score = output + rater; if raters do not
+    overlap on outputs, in score = segment + system + rater, or in score = system + rater. The first
+    model that compares all raters is used. If none does, the groups of comparable raters are named
+    and severity is relative to the group.
 
-    Rows with a ``check`` are controls, and used for nothing but counting how many of them the
-    rater scored worse than the output itself. With the ``sample``, or an assumption as in
-    :func:`assay.estimate`, every system's score by each rater alone is shown beside the pooled one.
+    Rows with a ``check`` are controls; they only count how often the rater scored a control worse
+    than the output itself. With the ``sample``, or an assumption as in :func:`assay.estimate`,
+    every system is also scored by each rater alone.
 
     >>> import assay
     >>> world = assay.simulate(documents=10, raters=3, rng=1)
@@ -119,7 +119,7 @@ def rater_report(
 
 
 def _with_themselves(given: LongRatings) -> tuple[dict[str, dict[str, Any]], float]:
-    """How often and by how much raters differ from their own first answers, and alpha of it."""
+    """How raters differ from their own first answers: fields of summaries, and alpha."""
     key = ["system", *given.key, "rater"]
     first = given.placed.genuine.drop_nulls("score").select(*key, first="score")
     later = given.placed.genuine_repeats
@@ -138,7 +138,7 @@ def _with_themselves(given: LongRatings) -> tuple[dict[str, dict[str, Any]], flo
 def _estimates(
     test_set: TestSet, ratings: Ratings, sample: Sample | None, assume: str | None
 ) -> tuple[tuple[RaterEstimate, ...], tuple[Note, ...]]:
-    """Scores by each rater alone, where it is known how the outputs were chosen."""
+    """Scores by each rater alone, if it is known how the outputs were chosen."""
     stated = sample is not None or assume is not None
     if not stated:
         rated = ~np.isnan(ratings.placed_in(test_set).matrix(test_set))
@@ -154,10 +154,9 @@ def _estimates(
 
 
 def _by_rater(study: Study) -> tuple[RaterEstimate, ...]:
-    """Pooled first (rater None), then each rater with enough ratings of a system.
+    """Scores by all raters (rater None), then by each rater with enough ratings of a system.
 
-    What a rater scored is taken as a random part of what all did, inside the classes by which
-    skipped outputs are weighted.
+    Within the classes used for skipped outputs, a rater's outputs count as a random part of all.
     """
     systems = study.test_set.systems
     rows = [RaterEstimate(None, name, **scored(study.mean(i))) for i, name in enumerate(systems)]
@@ -186,7 +185,7 @@ def _remarks(given: LongRatings, model: str, groups: Sequence[Sequence[str]]) ->
 
 
 def _guessed(passed: int, done: int) -> bool:
-    """Whether so many passed checks are far likelier by guessing than with attention."""
+    """Whether these checks are far likelier passed by guessing than with attention."""
     ratio = passed * np.log(GUESSING / ATTENTIVE)
     ratio += (done - passed) * np.log((1 - GUESSING) / (1 - ATTENTIVE))
     return bool(ratio > np.log(LIKELIER))
@@ -261,7 +260,7 @@ def _reasons(
 
 
 def _far(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
-    """-1 or 1 where a value lies far below or above the median rater's, else 0."""
+    """-1 or 1 for values far below or above the median rater's, else 0."""
     known = np.isfinite(values)
     if known.sum() < MIN_RATERS:
         return np.zeros(len(values), dtype=int)
@@ -274,7 +273,7 @@ def _far(values: np.ndarray, noise: np.ndarray) -> np.ndarray:
 
 
 class AttentionChecks(NamedTuple):
-    """Per rater, in the order asked for: comparable checks and those passed; and remarks."""
+    """Per rater, the checks that can be judged and those passed; and notes."""
 
     done: np.ndarray
     passed: np.ndarray
@@ -284,10 +283,10 @@ class AttentionChecks(NamedTuple):
 def attention_checks(
     ratings: Ratings, key: tuple[str, ...], names: tuple[str, ...], sign: int
 ) -> AttentionChecks:
-    """Every control against the same rater's score of the same system's output of the segment.
+    """Compare every control with the same rater's score of the genuine output.
 
-    ``sign`` is 1 where lower scores are better. A check is passed when the control has the
-    strictly worse score.
+    ``sign`` is 1 if lower scores are better. A check is passed if the control has the strictly
+    worse score.
     """
     place = ["system", *key, "rater"]
     controls = ratings.controls
@@ -312,12 +311,12 @@ def attention_checks(
 class RaterSummary:
     """One rater.
 
-    ``severity`` is by how much worse than the average rater, in points of the scale; ``stderr`` its
-    standard error, ``group`` the group of raters it is relative to. ``spread`` is the standard
-    deviation of the ratings, ``lowest`` and ``highest`` the shares at the ends of the scale (as
-    stated, or as seen), ``seconds`` the median per rating. ``correlation`` is with the mean of the
-    other raters, on ``overlap`` outputs. ``skipped`` counts rows without a score, ``checks`` the
-    attention checks that can be judged, ``passed`` those where the control was scored worse.
+    ``severity`` (with ``stderr``) is how much worse this rater scores than the average rater of the
+    ``group``, in points. ``spread`` is the standard deviation of the ratings, ``lowest`` and
+    ``highest`` are the shares at the ends of the scale (stated or seen), ``seconds`` is the median.
+    ``correlation`` is with the mean of the other raters, on ``overlap`` outputs. ``skipped`` counts
+    rows without a score, ``checks`` the attention checks that can be judged, ``passed`` those where
+    the control was scored worse.
     """
 
     rater: str
@@ -338,13 +337,13 @@ class RaterSummary:
     outlier: bool
     reasons: tuple[str, ...]
     repeats: int = 0
-    """Outputs rated again, and by how much the second score differs from the first on average."""
+    """Outputs rated again; ``self_difference`` is the mean absolute change of their scores."""
     self_difference: float = float("nan")
 
 
 @dataclass(frozen=True, slots=True)
 class RaterEstimate:
-    """One system's score on the whole test set by one rater alone; by all, where rater is None."""
+    """One system's score on the whole test set by one rater alone, or by all (rater None)."""
 
     rater: str | None
     system: str
@@ -358,13 +357,13 @@ class RaterEstimate:
 
 @dataclass(frozen=True, slots=True)
 class RaterReport(Result, kind="raters", listing="raters"):
-    """Every rater, and how far they agree.
+    """Every rater, and how well they agree.
 
-    ``alpha`` is Krippendorff's for the interval metric, ``alpha_ordinal`` for the ordinal one, both
-    on the ``overlapping`` outputs that two or more raters scored; ``mean_correlation`` is the
-    mean of Pearson's r over the ``pairs`` of raters that share enough outputs. ``outliers`` are the
-    raters that the ``rule`` flags. ``estimates`` are every system's scores, pooled and by
-    each rater alone, where it is known how outputs were chosen and the rater rated enough of them.
+    ``alpha`` and ``alpha_ordinal`` are Krippendorff's, for the interval and the ordinal metric, on
+    the ``overlapping`` outputs that several raters scored. ``mean_correlation`` is the mean of
+    Pearson's r over the ``pairs`` of raters with enough outputs in common. The ``rule`` flags the
+    ``outliers``. ``estimates`` are every system's scores by all raters and by each with enough
+    ratings, if it is known how outputs were chosen.
     """
 
     raters: tuple[RaterSummary, ...]
@@ -384,9 +383,9 @@ class RaterReport(Result, kind="raters", listing="raters"):
     estimates: tuple[RaterEstimate, ...] = ()
     notes: tuple[Note, ...] = ()
     repeats: int = 0
-    """Ratings of outputs that the same rater had rated before."""
+    """Ratings of outputs that the same rater had already rated."""
     self_alpha: float = float("nan")
-    """Krippendorff's alpha of raters with themselves, on these."""
+    """Krippendorff's alpha of raters with themselves on these."""
 
     @property
     def signature(self) -> str:

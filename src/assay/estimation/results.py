@@ -1,4 +1,4 @@
-"""What this stage says, with all its settings: scores, groups, raters and trials."""
+"""Results of estimation: scores, differences, ranks, groups, and the precision of more ratings."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from assay.tables.tables import Design
 Better = Literal["higher", "lower"]
 Basis = Literal["raters", "texts", "answers"]
 FORMER_TARGETS = {"test-set": "answers", "new-documents": "texts"}
-"""Targets as version 0.2 called them."""
+"""The names of targets in version 0.2."""
 
 
 class Mean(NamedTuple):
-    """An estimate, how far it can be trusted, and what it rests on."""
+    """An estimated mean with its error, its interval and what it rests on."""
 
     center: float
     stderr: float
@@ -42,9 +42,9 @@ class Mean(NamedTuple):
     basis: Basis = "answers"
     """What the error is for: raters, texts or answers."""
     rater_stderr: float = 0.0
-    """The part of the error that is the raters', which rating more segments leaves."""
+    """The raters' part of the error, which rating more segments does not reduce."""
     severity_stderr: float = 0.0
-    """Of that, what raters as a whole may be stricter or milder by."""
+    """The part of that because the raters as a whole may be strict or mild."""
     kind: str = "t"
     """The kind of interval."""
 
@@ -55,7 +55,7 @@ def noted(notes: Iterable[Note]) -> tuple[Note, ...]:
 
 
 def scored(mean: Mean) -> dict[str, Any]:
-    """The fields that all estimates of a score have in common."""
+    """The fields shared by all estimates of a score."""
     return {
         "estimate": mean.center, "low": mean.interval.low, "high": mean.interval.high,
         "stderr": mean.stderr, "n": mean.n, "population": mean.population,
@@ -67,7 +67,7 @@ def scored(mean: Mean) -> dict[str, Any]:
 
 @dataclass(frozen=True, slots=True)
 class SystemEstimate:
-    """One system's score on the whole test set, and where it stands among the others."""
+    """One system's score on the whole test set, with its rank, rank range and cluster."""
 
     system: str
     estimate: float
@@ -84,17 +84,17 @@ class SystemEstimate:
     cluster: int
     basis: Basis = "answers"
     rater_stderr: float = 0.0
-    """The raters' part of the standard error, which rating more segments leaves."""
+    """The raters' part of the standard error, which rating more segments does not reduce."""
     severity_stderr: float = 0.0
-    """Of that, what other raters may be stricter or milder by as a whole: none in differences."""
+    """The part of that because other raters may be stricter or milder; 0 in differences."""
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """``left`` minus ``right`` on the test set; decided if the interval excludes zero.
 
-    ``p`` is that of the two-sided t test of no difference, with ``degrees`` of freedom; NaN where
-    the standard error is not known or zero: no verdict comes from an interval of width zero.
+    ``p`` is that of the two-sided t test of no difference, with ``degrees`` of freedom; NaN if the
+    standard error is unknown or zero.
     """
 
     left: str
@@ -111,9 +111,9 @@ class Difference:
     basis: Basis = "answers"
     """What the interval, p and the verdict hold for."""
     rater_stderr: float = 0.0
-    """The raters' part of the standard error, which rating more segments leaves."""
+    """The raters' part of the standard error, which rating more segments does not reduce."""
     apart: bool = False
-    """Whether it is that of the two estimates: fewer than half of their segments are common."""
+    """Whether it is the difference of the two scores, because few segments are common."""
     stable: float | None = None
     """The chance that a repeat of the same size puts the two in this order."""
 
@@ -128,12 +128,11 @@ class Difference:
 
 @dataclass(frozen=True, slots=True)
 class Comparison(Result, kind="comparison"):
-    """Two systems: their difference (``left`` minus ``right``) and what the ratings can tell.
+    """Two systems: their difference (``left`` minus ``right``) and the power of the ratings.
 
-    ``detectable`` is the smallest true difference that ratings like these find with probability
-    ``power``; ``needed`` how many segments would have to be rated for both to find one as large
-    as the observed with that probability; ``everything`` says that this
-    would take nearly all of them.
+    ``detectable`` is the smallest true difference that such ratings find with probability
+    ``power``. ``needed`` segments, rated for both, would find a difference as large as the observed
+    one with that probability; ``everything`` says that this takes nearly all segments.
     """
 
     left: str
@@ -154,7 +153,7 @@ class Comparison(Result, kind="comparison"):
     design: str
     better: Better
     holds: bool = True
-    """Whether the interval holds: not where outputs without a rating differ in kind."""
+    """False if skipped outputs differ in kind from rated ones, so that the interval is wrong."""
 
     @property
     def signature(self) -> str:
@@ -182,7 +181,7 @@ class GroupEstimate:
 
 @dataclass(frozen=True, slots=True)
 class GroupSummary:
-    """One group: its segments, and how many of the differences between systems are decided."""
+    """One group: its segments, and how many differences between systems are decided in it."""
 
     group: str
     population: int
@@ -192,7 +191,7 @@ class GroupSummary:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown(Result, kind="breakdown", listing="estimates"):
-    """Every system in every group, and what is decided inside each group."""
+    """The scores of all systems in all groups, and what is decided inside each group."""
 
     renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {"target": FORMER_TARGETS}
 
@@ -218,10 +217,10 @@ class Breakdown(Result, kind="breakdown", listing="estimates"):
 
 @dataclass(frozen=True, slots=True)
 class RatingsChange:
-    """What was done to the ratings first, and every system's estimate before and after it.
+    """A change of the ratings, with every system's estimate before and after.
 
-    ``what`` is ``raters`` where the ratings of some ``raters`` were left out, ``severity`` where
-    each rater's severity was subtracted.
+    ``what`` is ``raters`` if the ratings of some ``raters`` were left out, ``severity`` if each
+    rater's severity was subtracted.
     """
 
     what: Literal["raters", "severity"]
@@ -240,10 +239,9 @@ class Estimates(Result, kind="estimates", listing="systems"):
     """Systems, best first, and every difference between two of them.
 
     ``target`` says what the intervals are for: raters like these (``raters``), texts like these
-    (``texts``) or these ``answers`` alone. Where nobody said and no output has two raters, it is
-    ``answers``, and the ``basis`` of every estimate and difference says whether it holds for texts.
-    ``next`` says what more ratings would bring. ``truth`` has the systems' true scores where they
-    are known, as in a simulated campaign.
+    (``texts``) or these ``answers`` alone. With ``answers`` by default, the ``basis`` of every
+    estimate and difference says whether it is for texts after all. ``next`` says what more ratings
+    would bring. ``truth`` has the true scores of a simulated campaign.
     """
 
     renamed: ClassVar[Mapping[str, Mapping[str, str]]] = {"target": FORMER_TARGETS}
@@ -268,28 +266,28 @@ class Estimates(Result, kind="estimates", listing="systems"):
     comparison: Comparison | None = None
     breakdown: Breakdown | None = None
     composite: Composite | None = None
-    """The order with the metrics' help, beside the direct estimates."""
+    """The order that also uses what metrics say between systems."""
     truth: dict[str, float] | None = None
     family: bool = False
-    """Whether verdicts hold together (Holm), not each by itself."""
+    """Whether all verdicts hold together (Holm), not only each on its own."""
     ratings: int = 0
-    """All ratings there are, by every rater."""
+    """The number of ratings, by all raters."""
     hours: float | None = None
-    """What they took, where the ratings say so."""
+    """The hours they took, if the ratings state them."""
     pay: Costs = UNPAID
-    """What a rating costs, as far as that was said."""
+    """The stated costs of a rating."""
     stable: float | None = None
     """The chance that a repeat of the same size gives the same order of all systems."""
 
     @property
     def paid(self) -> Costs:
-        """The pay, with the time that these ratings took where no other was said."""
+        """The pay, with the time that these ratings took unless another was stated."""
         known = self.hours is not None and self.ratings
         return self.pay.timed(self.hours * 3600 / self.ratings if known else None)  # type: ignore[operator]
 
     @property
     def basis(self) -> Basis:
-        """What the errors and verdicts are for: the target, or texts where any of them is."""
+        """What errors and verdicts are for: the target, or texts if any of them is."""
         used = [item.basis for item in self.systems] + [item.basis for item in self.differences]
         return "texts" if "texts" in used else self.target
 
@@ -353,7 +351,7 @@ def ranked(
 
 
 def decided_together(pairs: tuple[Difference, ...], level: float) -> tuple[Difference, ...]:
-    """Verdicts that are right together: by p values adjusted for their number."""
+    """Verdicts that are right together, by p values adjusted for their number (Holm 1979)."""
     p = np.array([item.p for item in pairs])
     known = np.isfinite(p)
     p[known] = holm(p[known])
@@ -366,7 +364,7 @@ def decided_together(pairs: tuple[Difference, ...], level: float) -> tuple[Diffe
 def order_notes(
     systems: tuple[SystemEstimate, ...], differences: tuple[Difference, ...], better: str
 ) -> list[Note]:
-    """Why ranks need not follow the estimates, and where some system was rated apart."""
+    """Notes on pairs rated apart, and on ranks that differ from the order of the estimates."""
     notes = []
     apart = sum(item.apart for item in differences)
     if apart:

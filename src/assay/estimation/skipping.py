@@ -1,10 +1,10 @@
-"""Outputs that raters skipped: what represents them, and when that may not be enough.
+"""Weights for outputs that raters skipped, and warnings where weights may not be enough.
 
-A skipped output leaves a hole in the sample. If raters skip what is hard, the rest looks better
-than it is. So the weights of the rated are raised inside classes (weighting-class adjustment,
-Sarndal, Swensson and Wretman 1992, section 15.6): the strata of the sample and fifths of the
-metrics' predicted badness, both at once by raking (Deming and Stephan 1940); where there are
-neither, documents. A bias that is related to none of these remains.
+If raters skip what is hard, the rated outputs look too good. Within classes, rated outputs
+therefore get higher weights (weighting-class adjustment: Sarndal, Swensson and Wretman 1992,
+section 15.6). Classes are the strata of the sample and fifths of the badness that metrics predict,
+combined by raking (Deming and Stephan 1940); without either, they are documents. A bias unrelated
+to these remains.
 """
 
 from __future__ import annotations
@@ -21,21 +21,20 @@ from assay.results import Note
 from assay.tables.tables import TestSet
 
 RAKING_ROUNDS = 20
-"""Raking settles long before."""
+"""Raking converges long before."""
 MIN_RATINGS_PER_CLASS = 5
-"""Classes with fewer ratings are joined with their neighbours."""
+"""Classes with fewer ratings are merged with their neighbours."""
 BADNESS_CLASSES = 5
 SKIPPING_ALARM = 2.5
-"""The z from which skipping is reported to differ between groups."""
+"""From this z on, skipping is reported to differ between groups."""
 MIN_TO_TEST_SKIPPING = 5
-"""With fewer skipped or rated segments nothing is tested."""
+"""With fewer skipped or rated segments there is no test."""
 
 
 class Classes(NamedTuple):
-    """The classes of every segment, numbered so that neighbours are alike, and what they are.
+    """The classes of every segment, numbered so that neighbours are alike, and their names.
 
-    The strata of a sample are classes too; they are not among the ``numbers``, because each
-    system may have its own.
+    The strata of a sample, which may differ by system, are not among the ``numbers``.
     """
 
     numbers: tuple[np.ndarray, ...]
@@ -43,7 +42,7 @@ class Classes(NamedTuple):
 
 
 def make_classes(test_set: TestSet, *, stratified: bool) -> Classes | None:
-    """The classes that the test set offers, beside the strata of a sample; None where none are."""
+    """The classes from the test set, in addition to the strata of a sample; None without any."""
     found = []
     if test_set.metrics:
         badness = Population(replace(test_set, history=None)).badness
@@ -58,10 +57,10 @@ def make_classes(test_set: TestSet, *, stratified: bool) -> Classes | None:
 
 
 def responded(pi: np.ndarray, rated: np.ndarray, numbers: Sequence[np.ndarray]) -> np.ndarray:
-    """Probabilities of drawn units to be drawn and rated: 1/pi of the rated add up to all drawn.
+    """Probabilities of drawn units to be drawn and rated.
 
-    In every class of every kind; classes are joined in order until each has
-    MIN_RATINGS_PER_CLASS ratings.
+    In every class of every kind, 1/pi of the rated units add up to that of all drawn ones; classes
+    are merged in order until each has MIN_RATINGS_PER_CLASS ratings.
 
     >>> pi, rated = np.full(14, 0.5), np.array([True] * 9 + [False] * 2 + [True] * 3)
     >>> responded(pi, rated, [np.repeat([0, 1], 7)]).round(2).tolist()
@@ -88,7 +87,7 @@ def _joined(rated: np.ndarray, number: np.ndarray) -> np.ndarray:
         held += count
         if held >= MIN_RATINGS_PER_CLASS:
             current, held = current + 1, 0
-    if current:  # the last ones are too few for a class of their own
+    if current:  # too few at the end for a class
         group[group == current] = current - 1
     return np.asarray(group[own])
 
@@ -96,7 +95,7 @@ def _joined(rated: np.ndarray, number: np.ndarray) -> np.ndarray:
 def skipping_notes(
     test_set: TestSet, drawn: np.ndarray, rated: np.ndarray, classes: Classes | None
 ) -> list[Note]:
-    """How much of the sample was not rated, what was done, and when that may not be enough."""
+    """How many drawn outputs are not rated, what represents them, and warnings."""
     unrated, total = int((drawn & ~rated).sum()), int(drawn.sum())
     if not unrated:
         return []

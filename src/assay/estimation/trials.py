@@ -11,8 +11,8 @@ from assay.results import Note, Result, signature
 class EvaluationRecord:
     """One method for one system at one size, over all draws.
 
-    ``error`` is the mean absolute error, ``sd`` its standard deviation, ``bias`` the mean error;
-    ``coverage`` the share of intervals that hold the truth, ``half_width`` their mean half-width.
+    ``error`` is the mean absolute error with its standard deviation ``sd``, ``bias`` the mean
+    error, ``coverage`` the share of intervals that contain the truth, ``half_width`` the mean.
     """
 
     method: str
@@ -76,7 +76,7 @@ class Evaluation(Result, kind="evaluation", listing="methods"):
     metrics: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     composite: tuple[CompositeRecord, ...] = ()
-    """The order with the metrics' help tried at every size."""
+    """The composite order tried at every size."""
 
     @property
     def signature(self) -> str:

@@ -1,8 +1,7 @@
 """How far raters agree: Krippendorff's alpha and correlations between raters.
 
-Ratings come in long form, one entry per rating: its ``values``, its ``units`` (what was rated) and
-its ``raters``, the last two as numbers from 0. What was not rated is not there, so missing values
-need no care, and a hundred raters who each saw a little cost no more than their ratings.
+Ratings come in long form, one entry per rating: its ``values``, and its ``units`` (what was rated)
+and ``raters`` as numbers from 0. So there are no missing values.
 """
 
 from __future__ import annotations
@@ -16,9 +15,9 @@ from assay.errors import OptionError
 
 Metric = Literal["interval", "nominal", "ordinal"]
 MIN_COMMON_UNITS = 3
-"""With two common units a correlation is always 1 or -1: it takes at least this many."""
+"""The fewest common units for a correlation; with two it is always 1 or -1."""
 MIN_VARIANCE = 1e-12
-"""A variance below this share of the whole is rounding, not spread."""
+"""A variance below this share of the whole is rounding error."""
 
 
 def krippendorff_alpha(

@@ -1,4 +1,4 @@
-"""How many units to draw from each stratum, and how to make whole numbers of it."""
+"""How many units to draw from each stratum, and rounding to whole numbers."""
 
 from __future__ import annotations
 
@@ -31,8 +31,7 @@ def capped_shares(shares: np.ndarray, caps: np.ndarray, total: float) -> np.ndar
         if not over.any():
             found[open_] = np.minimum(wanted, caps)[open_]
             break
-        # What one of them cannot take makes the others' parts larger, so all of them stay over:
-        # capping them together ends where capping the worst first does.
+        # Capping a part raises the others, so all of these stay over: cap them together.
         found[over] = caps[over]
         rest -= float(caps[over].sum())
         open_ &= ~over

@@ -1,6 +1,6 @@
-"""Units that arrive in random order until a budget is met: who is among them.
+"""The probability that a unit is drawn when units come in random order until a budget is met.
 
-Give every unit an arrival time t ~ U(0, 1). Given its own t, every other unit stands before it
+Give every unit an arrival time t ~ U(0, 1). Given its own t, every other unit comes before it
 independently with probability t, so that
 
     pi_d = integral over t of P(sum of the others' sizes that arrived before t <= limit_d) dt.
@@ -20,7 +20,7 @@ import numpy as np
 
 TOLERANCE = 1e-10
 NEGLIGIBLE_LOG = 35.0
-"""Chances below exp(-35) = 6e-16 count for nothing."""
+"""Probabilities below exp(-35) = 6e-16 are ignored."""
 
 
 @cache
@@ -30,9 +30,7 @@ def leggauss(nodes: int) -> tuple[np.ndarray, np.ndarray]:
 
 
 def arrival_probabilities(sizes: np.ndarray, limits: np.ndarray) -> np.ndarray:
-    """P(the sizes that stand before d in random order sum to at most limits[d]), for every d.
-
-    Those of the last few questions are remembered: many samples are drawn by one plan.
+    """P(the sizes before d in random order sum to at most limits[d]), for every d; cached.
 
     >>> arrival_probabilities(np.array([1, 1, 2]), np.array([1, 1, 1])).round(6).tolist()
     [0.5, 0.5, 0.666667]

@@ -1,11 +1,10 @@
-"""Additive effects of raters by least squares, and whether they can be told apart at all.
+"""Additive effects of raters by least squares, and which raters can be compared.
 
-The model is score = what was rated + rater + chance. What was rated has one free level each
-(``units``), taken out by subtracting the mean of the unit; further factors with few levels, such
-as systems, may stand beside the raters. Two raters can be compared when no change of the other
-effects could make up for a difference between them: exactly when the null space of the normal
-equations has equal entries for both. In the model of units and raters alone this is the same as
-being connected by chains of commonly rated units.
+The model is score = unit + rater + error, where a unit is what was rated. Unit effects are removed
+by subtracting unit means; another factor with few levels, such as systems, may be added. Two raters
+can be compared if no change of other effects could offset a difference between them: if the null
+space of the normal equations has equal entries for both. With units and raters alone, that means
+being connected by chains of units rated in common.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import scipy  # its parts are loaded when first used: they are slow to load
 
 TINY = 1e-9
 MIN_DEGREES = 3
-"""With fewer degrees of freedom left, residuals say nothing of how raters vary."""
+"""With fewer degrees of freedom left, residuals do not show how raters vary."""
 
 
 class RaterEffects(NamedTuple):
@@ -45,11 +44,11 @@ def rater_effects(
 ) -> RaterEffects:
     """Least squares for value = unit + rater (+ ``beside``), raters weighted by their ratings.
 
-    Standard errors allow for dependence inside ``clusters`` (the outputs of one segment share its
-    traps): the sandwich estimator with the factor G / (G - 1). NaN with one cluster. The covariance
-    is v times that of least squares with unit variance, v from the residuals summed over what a
-    rater did in one of the ``tasks`` (the clusters, where none are given): a sandwich of few tasks,
-    most of which the effects fit exactly, would be far too small.
+    Standard errors allow for dependence inside ``clusters`` (outputs of one segment share its
+    difficulties): the sandwich estimator with the factor G / (G - 1); NaN with one cluster. The
+    covariance is that of least squares with the variance v of residuals summed over each rater's
+    part of the ``tasks`` (default: clusters). A sandwich of few tasks, which the effects fit almost
+    exactly, would be far too small.
 
     >>> fit = rater_effects(np.array([1.0, 3, 2, 4]), np.array([0, 0, 1, 1]),
     ...                     np.array([0, 1, 0, 1]), np.array([0, 0, 1, 1]))
@@ -96,13 +95,12 @@ def _variance_by_tasks(
     y: np.ndarray, residual: np.ndarray, units: np.ndarray, raters: np.ndarray, tasks: np.ndarray,
     fitted: int,
 ) -> tuple[float, float]:  # fmt: skip
-    """The variance of a rating as it counts for effects, and its degrees of freedom.
+    """The variance of a rating, from residuals summed by rater and task, and its degrees.
 
-    With e the sum of the residuals of one rater in one task, it is sum e^2 over what that would be
-    with independent ratings of variance 1: the sum over units u and raters r of n_ur (1 - n_ur /
-    n_u). Every effect that was ``fitted`` takes a degree of freedom from the tasks' contrasts;
-    where hardly any is left, ratings less their units' means (``y``) take the place of residuals,
-    which hold the effects themselves: too much, never too little.
+    With e these sums, it is sum e^2 over its expectation for independent ratings of variance 1, the
+    sum over units u and raters r of n_ur (1 - n_ur / n_u). Every ``fitted`` effect costs one degree
+    of freedom of the contrasts within tasks. If hardly any is left, ratings less their unit means
+    (``y``) replace the residuals; they contain the effects, so the variance is then too large.
     """
     count = int(raters.max()) + 1
     _, cell, together = np.unique(
@@ -110,7 +108,7 @@ def _variance_by_tasks(
     )
     size = np.bincount(units)[units]
     expected = float((1 - together[cell] / size).sum())
-    shared = together[cell] < size  # a unit of one rater says nothing of raters
+    shared = together[cell] < size  # units with several raters
     if not expected:
         return float("nan"), 1.0
     _, task = np.unique(tasks, return_inverse=True)

@@ -1,13 +1,13 @@
-"""Limits for a test that is looked at several times, as planned beforehand.
+"""Limits for a test at several planned looks.
 
-Whoever tests at 5 % at every one of five looks is wrong in 14 %. Lan and DeMets (1983) spend the
-5 % as information comes in: by the time a share t of it is there, so much may have been spent as
-alpha(t) says. The function here is of the type of O'Brien and Fleming (1979): next to nothing early
-on, nearly everything at the end, so that the last look loses hardly any power.
+Testing at 5 % at each of five looks is wrong in 14 % of cases. Lan and DeMets (1983) spend the 5 %
+as information comes in: alpha(t) by the time a share t of it has come in. The function here is of
+the type of O'Brien and Fleming (1979), which spends next to nothing early and nearly everything at
+the end, so the last look loses hardly any power.
 
-The estimates at the looks are jointly normal with independent increments: sqrt(t) Z_t is a Brownian
-motion at the times t. Where it stands at a look, no limit having been passed before, has a density
-that is carried from look to look by numerical integration (Armitage, McPherson and Rowe 1969).
+Estimates at the looks are jointly normal with independent increments: sqrt(t) Z_t is a Brownian
+motion at the times t. Its density, given that no limit was passed, is carried from look to look by
+numerical integration (Armitage, McPherson and Rowe 1969).
 """
 
 from __future__ import annotations
@@ -20,17 +20,16 @@ from statistics import NormalDist
 import numpy as np
 
 STEP = 0.02
-"""Distance of the points of integration, on the scale of the Brownian motion."""
+"""Distance of integration points, on the scale of the Brownian motion."""
 LEAST_STEP = 0.002
 FURTHEST = 9.0
-"""Beyond so many standard errors nothing is left to integrate; no limit is larger."""
+"""The bound of integration, in standard errors, and the largest limit."""
 
 
 def information(n: np.ndarray | float, population: int, raters: float = 0.0) -> np.ndarray:
-    """What n of N segments tell of the mean of all: 1 / (1/n - 1/N), endless once n = N.
+    """The information of n of N segments on the mean of all: 1 / (1/n - 1/N), infinite at n = N.
 
-    With ``raters``, the share of the variance that is the raters' and that no sampling of
-    segments removes, 1 / (1/n - (1 - raters)/N).
+    With the share ``raters`` of the variance that belongs to raters: 1 / (1/n - (1 - raters)/N).
 
     >>> information(np.array([200.0, 400.0]), 1000)
     array([250.        , 666.66666667])
@@ -41,7 +40,7 @@ def information(n: np.ndarray | float, population: int, raters: float = 0.0) -> 
 
 
 def planned_sizes(total: int, looks: int) -> tuple[int, ...]:
-    """The numbers of segments at which to look: so many equal steps to the whole sample.
+    """The sizes of so many looks, in equal steps to the whole sample.
 
     >>> planned_sizes(441, 5)
     (89, 177, 265, 353, 441)
@@ -50,7 +49,7 @@ def planned_sizes(total: int, looks: int) -> tuple[int, ...]:
 
 
 def spent(share: float, level: float) -> float:
-    """What may have been spent on each side when this share of the information is there.
+    """The probability that may be spent on each side by this share of the information.
 
     2 (1 - Phi(z_{alpha/4} / sqrt(t))), which is alpha/2 at t = 1.
 
@@ -72,10 +71,9 @@ def normal_tail(z: float) -> float:
 
 @lru_cache(maxsize=256)
 def look_limits(shares: tuple[float, ...], level: float) -> tuple[float, ...]:
-    """The limits of |Z| at looks that have these shares of the information, two-sided.
+    """The two-sided limits of |Z| at looks with these shares of the information.
 
-    The shares rise, to 1 at the last planned look; those of looks to come change nothing in the
-    limits before them.
+    Shares rise, to 1 at the last planned look; later looks do not change earlier limits.
 
     >>> [round(limit, 2) for limit in look_limits((0.2, 0.4, 0.6, 0.8, 1.0), 0.95)]
     [4.88, 3.36, 2.68, 2.29, 2.03]
@@ -99,7 +97,7 @@ def look_limits(shares: tuple[float, ...], level: float) -> tuple[float, ...]:
 def _limit(
     points: np.ndarray, mass: np.ndarray, share: float, passed: float, wanted: float
 ) -> float:
-    """The limit beyond which, on one side, the motion stands with the wanted probability."""
+    """The limit beyond which the motion is, on one side, with the wanted probability."""
     from scipy.optimize import brentq
     from scipy.special import ndtr
 
@@ -127,10 +125,10 @@ def _carried(
 
 
 def shares_of(sizes: Sequence[int], population: int, raters: float = 0.0) -> tuple[float, ...]:
-    """The information at these looks as a share of that at the last that is not endless.
+    """The information at these looks as a share of the last finite one.
 
-    Where everything is rated at the last look, and raters are taken to agree, nothing is left
-    to be tested there: it has no share.
+    A last look with everything rated, and raters assumed to agree, has infinite information and no
+    share.
 
     >>> [round(share, 3) for share in shares_of((200, 400), 800)]
     [0.333, 1.0]

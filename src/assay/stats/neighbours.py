@@ -1,7 +1,7 @@
 """Nearest-neighbour predictions, leave-one-out for units whose value is known.
 
-One sample asks a k-d tree. Many samples of the same units sort the neighbours of every unit once
-and then walk down these lists, all samples in step, until each has met its k known ones.
+For one sample by a k-d tree. For many samples of the same units, the neighbours of every unit are
+sorted once, and all samples walk down these lists in step until each has met k known units.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """The local pivotal method: samples that mirror the population in position and group.
 
-Written twice: a plain loop for one sample, and the same steps taken by many samples at once, which
-is slower for one (30 times, on 2,000 units) and faster for many (3 times, for 500 samples).
+There are two versions: a plain loop for one sample, and one that draws many samples in step, which
+is 30 times slower for one sample of 2,000 units and 3 times faster for 500 samples.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import numpy as np
 DECIDED_WITHIN = 1e-9
 """Probabilities this close to 0 or 1 are decided."""
 MIN_DRAWS_IN_STEP, MAX_DRAWS_AT_ONCE = 30, 500
-"""From so many samples on they are drawn in step; at most so many at a time, to spare memory."""
+"""From the first number on, samples are drawn in step; at most the second at a time, for memory."""
 
 
 def pivotal(
@@ -25,9 +25,9 @@ def pivotal(
 ) -> np.ndarray:
     """The local pivotal method (LPM2 of Grafström et al. 2012): samples spread evenly.
 
-    Again and again a random undecided unit meets its nearest undecided neighbour, and one of the
-    two is decided such that both keep their inclusion probability on average. Neighbours
-    seldom get drawn together, so the sample mirrors the population in ``position`` and ``group``.
+    Repeatedly, a random undecided unit meets its nearest undecided neighbour, and one of the two is
+    decided such that both keep their inclusion probability on average. Neighbours are seldom drawn
+    together, so the sample mirrors the population in ``position`` and ``group``.
     The squared distance is (difference in position)^2, plus 1 if the groups differ; with one
     position per unit the nearest neighbour is found in two sorted lists, in constant time.
     Returns one boolean row per sample, with as many units as the probabilities sum to, if that is
@@ -140,7 +140,7 @@ def _in_step(
     inside = _Lists(
         open_[np.lexsort((position[open_], group[open_]))], size, draws, np.append(group, -1)
     )
-    # Far beyond everybody, so that whoever has no neighbour on a side never takes it.
+    # Infinitely far: the place of a missing neighbour.
     x = np.append(position.astype(float), np.inf)
     undecided = np.tile(np.append(open_, size), (draws, 1))
     place = np.zeros((draws, size + 1), dtype=np.int64)
@@ -173,7 +173,7 @@ def _in_step(
 class _Lists:
     """Units in sorted, doubly linked lists that shrink, one list per sample.
 
-    The unit ``size`` stands for nobody; lists end where ``group`` changes.
+    The number ``size`` means no unit; lists end where ``group`` changes.
     """
 
     def __init__(

@@ -1,4 +1,4 @@
-"""Which units are drawn: selection kernels that return positions 0..N-1.
+"""Draw units: selection kernels that return positions 0..N-1.
 
 Kernels that draw many samples at once return one sample per row.
 """
@@ -47,7 +47,7 @@ def within_strata(stratum: np.ndarray, counts: np.ndarray, rng: np.random.Genera
 
 
 def interleaved_order(group: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-    """All units in an order whose every stretch has about its share of every group.
+    """All units in an order in which every stretch has about its share of every group.
 
     The units of a group, in random order, stand at (rank + u) / size on a circle, u uniform for
     each group; the order starts at a random unit and goes once round. The random start alone makes
@@ -66,11 +66,11 @@ def interleaved_order(group: np.ndarray, rng: np.random.Generator) -> np.ndarray
 
 
 def length_order(lengths: np.ndarray, rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:
-    """Units in line by their length, ties at random, and in which order to take them from the line.
+    """Units sorted by length, ties at random, and an order of places that mixes lengths.
 
-    In steps of the golden ratio, so that every beginning has short and long ones alike, from a
-    start that is a uniform whole number: every unit is equally likely at every place. (A uniform
-    real start would favour those after large gaps.)
+    Places follow in steps of the golden ratio, so that every beginning has short and long units
+    alike. The start is a uniform whole number, which makes every unit equally likely at every place
+    (a uniform real start would favour those after large gaps).
 
     >>> line, place = length_order(np.array([5, 1, 9]), np.random.default_rng(1))
     >>> line.tolist(), sorted(place.tolist())
