@@ -42,7 +42,7 @@ BROKEN: dict[str, tuple[str, dict[str, str | bytes], str, str]] = {
     ),
     "empty-scale": (
         'protocol = "scale"\nscores = "scores.tsv"\nscales = [{ low = 5, high = 1 }]', {},
-        "scales[0].low", "exchange them",
+        "scales[0].low", "swap them",
     ),
     "weights-without-marks": (
         'protocol = "da"\nscores = "scores.tsv"\nweights = { Major = 5 }', {}, "weights",

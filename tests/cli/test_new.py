@@ -99,7 +99,7 @@ def test_nothing_is_written_over(run_assay: Run) -> None:
     before = Path("demo/assay.toml").read_bytes()
     ran = run_assay("new", "demo", "--from", "outputs.csv", "--protocol", "da")
     assert ran.code == 2
-    assert "has scores already; give --replace to begin anew" in ran.err
+    assert "has scores already; give --replace to start over" in ran.err
     assert Path("demo/assay.toml").read_bytes() == before
     ran = run_assay("new", "demo", "--from", "outputs.csv", "--protocol", "da", "--replace")
     assert ran.code == 0, ran.err

@@ -99,7 +99,9 @@ def test_ratings_without_raters_take_the_name_of_the_file(folder: Path):
 
 def test_several_language_pairs_or_human_scores_must_be_chosen(folder: Path):
     (folder / "sources" / "de-en.txt").write_text("x\n")
-    with pytest.raises(OptionError, match=r"lp \(None\) leaves open which .* of 2: de-en, en-de"):
+    with pytest.raises(
+        OptionError, match=r"lp \(None\) is needed, as the folder has 2: de-en, en-de"
+    ):
         load_format(folder, NAME)
     with pytest.raises(
         OptionError, match=r"lp \(en-d\) is not in .*did you mean.*choose from de-en"
@@ -108,7 +110,7 @@ def test_several_language_pairs_or_human_scores_must_be_chosen(folder: Path):
     chosen = Options(lp="en-de")
     assert load_format(folder, NAME, options=chosen).frame.height == 6
     with pytest.raises(
-        OptionError, match=r"human_scores \(None\) leaves open which to read: mqm, wmt-z"
+        OptionError, match=r"human_scores \(None\) is needed, as the folder has several: mqm, wmt-z"
     ):
         load_format(folder, NAME, "ratings", chosen)
     with pytest.raises(

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
@@ -27,6 +27,7 @@ from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.results import Note
 from assay.tables.load import Findings, Raw, lines_at, refuse, to_number
 from assay.tables.schemas import RESERVED
+from assay.tables.tables import rows_among
 
 SCORE = ".seg.score"
 RATING = ".seg.rating"
@@ -37,6 +38,7 @@ MAX_OFFSET = 2**53
 """A larger number is not an offset."""
 
 Row = dict[str, Any]
+_OUTPUT = {"system": pl.String, "seg": pl.String}
 
 
 def read(path: Path, kind: str, options: Options) -> Raw:
@@ -72,7 +74,7 @@ def _scores(folder: EvalFolder) -> Raw:
     for name, column in columns.items():
         values = tables[name].frame.rename({"score": column})
         frame = frame.join(values, on=["system", "seg"], how="left", maintain_order="left")
-    kept, notes = _there(folder, frame, list(columns.values()), score_paths(folder)["human"])
+    kept, notes = _there(folder, frame, list(columns.values()), human_files(folder))
     if not kept.any():
         raise refuse(folder.path, "has neither a text nor a score of any output")
     frame = frame.filter(kept)
@@ -92,17 +94,25 @@ def line_numbers(size: int) -> pl.Series:
 
 
 def _there(
-    folder: EvalFolder, frame: pl.DataFrame, values: list[str], others: list[Path]
+    folder: EvalFolder, frame: pl.DataFrame, values: list[str], others: Sequence[Path]
 ) -> tuple[pl.Series, tuple[Note, ...]]:
     """Which rows are outputs that exist, and a note on those that are not.
 
-    A row with a number in one of the columns ``values`` is one; for rows without, the texts and
-    the ``others``, score files too, tell.
+    The format has a line for every segment of every system. Where a system has no output of a
+    segment, its line of text is empty and all its scores are None; an empty line with a score is
+    an empty translation. ``values`` are the columns with scores, ``others`` the other score files.
     """
+    texts = [
+        (system, str(number))
+        for system, lines in folder.outputs.items()
+        for number, line in enumerate(lines, start=1)
+        if line
+    ]
     scored = frame.select(pl.any_horizontal(pl.lit(False), pl.col(values).is_not_null()))
-    kept = scored.to_series() | outputs_in(folder, frame, [])
-    if not kept.all():
-        kept |= outputs_in(folder, frame, others)
+    kept = scored.to_series() | rows_among(frame, pl.DataFrame(texts, _OUTPUT, orient="row"))
+    if not kept.all() and others:
+        answered = pl.concat([_answered(folder, path) for path in others])
+        kept |= rows_among(frame, answered.unique())
     gone = int((~kept).sum())
     text = f"{gone:,} outputs have neither a text nor a score in any file and are left out"
     return kept, (Note("absent-outputs", text),) if gone else ()
@@ -126,7 +136,8 @@ def _ratings(folder: EvalFolder, human: str | None) -> Raw:
     segments = folder.segments(size).drop("source", "reference", "domain", strict=False)
     frame = table.frame.join(segments, on="seg", how="left", maintain_order="left")
     frame = frame.with_columns(lp=pl.lit(folder.lp))
-    others = [other for part in score_paths(folder).values() for other in part if other != path]
+    metrics = score_files(folder.path / "metric-scores" / folder.lp, "", SCORE).values()
+    others = [other for other in (*metrics, *human_files(folder)) if other != path]
     kept, notes = _there(folder, frame, ["score"], others)
     text = "scores keep the file's sign; in this format higher is better, MQM is negated"
     lines = table.lines_of(kept.arg_true())
@@ -148,7 +159,7 @@ def _human_file(folder: EvalFolder, human: str | None, ending: str) -> Path:
         message = f"has no human scores of {folder.lp}; expected {place}/{folder.lp}.NAME{ending}"
         raise refuse(folder.path, message)
     if len(files) > 1:
-        fault = f"leaves open which to read: {', '.join(files)}"
+        fault = f"is needed, as the folder has several: {', '.join(files)}"
         raise OptionError("human_scores", human, fault, "name one of them")
     return next(iter(files.values()))
 
@@ -311,34 +322,31 @@ def open_folder(path: Path, lp: str | None) -> EvalFolder:
         fault = "is a file, not a folder" if path.exists() else "there is no such folder"
         raise refuse(path, f"{fault}; name the folder of a test set, with sources/ in it")
     lp = _choose(path, lp)
-    files: dict[Path, list[str]] = {}
-
-    def texts(paths: dict[str, Path]) -> dict[str, list[str]]:
-        files.update({file: text_lines(file) for file in paths.values()})
-        return {name: files[file] for name, file in paths.items()}
-
-    source = texts(_only(score_files(path / "sources", "", ".txt"), lp))
-    documents = texts(_only(score_files(path / "documents", "", ".docs"), lp))
-    references = texts(score_files(path / "references", f"{lp}.", ".txt"))
-    outputs = texts(score_files(path / "system-outputs" / lp, "", ".txt"))
-    size = same_length(path, files)
-    columns: dict[str, list[str | None]] = {}
-    if documents:
-        columns |= documents_of(documents[lp], path / "documents" / f"{lp}.docs")
-    if source:
-        columns["source"] = [line or None for line in source[lp]]
-    notes: tuple[Note, ...] = ()
-    if references:
-        first, *others = references
-        columns["reference"] = [line or None for line in references[first]]
-        if others:
-            text = f"reference is {first}; left out: {', '.join(others)}"
-            notes = (Note("other-references", text),)
-    return EvalFolder(path, lp, size, columns, outputs, notes)
+    source, documents = path / "sources" / f"{lp}.txt", path / "documents" / f"{lp}.docs"
+    references = score_files(path / "references", f"{lp}.", ".txt")
+    outputs = score_files(path / "system-outputs" / lp, "", ".txt")
+    files = [file for file in (source, documents) if file.is_file()]
+    lines = {file: text_lines(file) for file in (*files, *references.values(), *outputs.values())}
+    size = same_length(path, lines)
+    columns = documents_of(lines[documents], documents) if documents in lines else {}
+    named = {name: lines[file] for name, file in references.items()}
+    texts, notes = text_columns(lines.get(source), named)
+    systems = {name: lines[file] for name, file in outputs.items()}
+    return EvalFolder(path, lp, size, columns | texts, systems, notes)
 
 
-def _only(files: dict[str, Path], name: str) -> dict[str, Path]:
-    return {name: files[name]} if name in files else {}
+def text_columns(
+    source: list[str] | None, references: Mapping[str, list[str]]
+) -> tuple[dict[str, list[str | None]], tuple[Note, ...]]:
+    """The source and the first reference as columns; a note names the other references."""
+    texts = {} if source is None else {"source": source}
+    if not references:
+        return {name: [line or None for line in lines] for name, lines in texts.items()}, ()
+    first, *others = references
+    texts["reference"] = references[first]
+    text = f"reference is {first}; left out: {', '.join(others)}"
+    notes = (Note("other-references", text),) if others else ()
+    return {name: [line or None for line in lines] for name, lines in texts.items()}, notes
 
 
 def _choose(path: Path, lp: str | None) -> str:
@@ -347,7 +355,7 @@ def _choose(path: Path, lp: str | None) -> str:
         parts = "sources/LP.txt, documents/LP.docs, system-outputs/LP or human-scores"
         raise refuse(path, f"is not an mt-metrics-eval folder; expected {parts} in it")
     if lp is None and len(pairs) > 1:
-        fault = f"leaves open which to read of {len(pairs)}: {', '.join(pairs)}"
+        fault = f"is needed, as the folder has {len(pairs)}: {', '.join(pairs)}"
         raise OptionError("lp", lp, fault, "name one of them")
     need_known("lp", lp or pairs[0], pairs, f"is not in {path}", most=len(pairs))
     return lp or pairs[0]
@@ -389,37 +397,10 @@ def documents_of(lines: list[str], path: Path) -> dict[str, list[str | None]]:
     return columns
 
 
-def score_paths(folder: EvalFolder) -> dict[str, list[Path]]:
-    """All files that say something of outputs, by the part of the folder they are in."""
-    metrics = score_files(folder.path / "metric-scores" / folder.lp, "", SCORE)
+def human_files(folder: EvalFolder) -> list[Path]:
+    """All files of human scores and ratings."""
     place, beginning = folder.path / "human-scores", f"{folder.lp}."
-    human = [score_files(place, beginning, ending) for ending in (SCORE, RATING)]
-    return {
-        "metric": list(metrics.values()),
-        "human": [path for files in human for path in files.values()],
-    }
-
-
-def outputs_in(folder: EvalFolder, frame: pl.DataFrame, paths: Sequence[Path]) -> pl.Series:
-    """Which rows, by ``system`` and ``seg``, are about an output that exists.
-
-    The format has a line for every segment of every system. Where a system has no output of a
-    segment, its line of text is empty and all its scores are None; an empty line with a score is
-    an empty translation. ``paths`` are the score files to look into.
-    """
-    written = [
-        (system, str(number))
-        for system, lines in folder.outputs.items()
-        for number, line in enumerate(lines, start=1)
-        if line
-    ]
-    texts = pl.DataFrame(written, schema={"system": pl.String, "seg": pl.String}, orient="row")
-    known = [texts, *(_answered(folder, path) for path in paths)]
-    there = pl.concat(known).unique().with_columns(pl.lit(True).alias("_there"))
-    joined = frame.select("system", "seg").join(
-        there, on=["system", "seg"], how="left", maintain_order="left"
-    )
-    return joined["_there"].fill_null(False)
+    return [p for end in (SCORE, RATING) for p in score_files(place, beginning, end).values()]
 
 
 def _answered(folder: EvalFolder, path: Path) -> pl.DataFrame:

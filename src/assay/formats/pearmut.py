@@ -92,8 +92,8 @@ def read(path: Path, kind: str, options: Options) -> Raw:
             _add_score(answer, place, rows)
         elif marked:
             _add_errors(answer, place, rows)
-    wanted = "no answer" if kind == "ratings" else "no error span (read it as ratings)"
-    return rows.raw(nothing=f"there is {wanted} in the file")
+    lacking = "answers" if kind == "ratings" else "error spans; read it as ratings"
+    return rows.raw(nothing=f"the file has no {lacking}")
 
 
 def _placed(answers: Sequence[_Answer]) -> Iterator[tuple[_Answer, dict[str, Any]]]:

@@ -19,8 +19,13 @@ import polars as pl
 
 from assay.formats.catalogue import Format, Options
 from assay.formats.files import text_lines
-from assay.formats.mt_metrics_eval import documents_of, line_numbers, outputs_of, same_length
-from assay.results import Note
+from assay.formats.mt_metrics_eval import (
+    documents_of,
+    line_numbers,
+    outputs_of,
+    same_length,
+    text_columns,
+)
 from assay.tables.load import FILE_TYPES, Raw, lines_at, refuse
 
 ROLES = {
@@ -177,15 +182,9 @@ def read(path: Path, kind: str, options: Options) -> Raw:
         columns |= _documents(lines[found.doc], found.doc)
     if found.domain is not None:
         columns["domain"] = [line.strip() or None for line in lines[found.domain]]
-    if found.source is not None:
-        columns["source"] = [line or None for line in lines[found.source]]
-    notes: tuple[Note, ...] = ()
-    if found.references:
-        first, *others = found.references
-        columns["reference"] = [line or None for line in lines[first]]
-        if others:
-            left = ", ".join(file.name for file in others)
-            notes = (Note("other-references", f"reference is {first.name}; left out: {left}"),)
+    named = {file.name: lines[file] for file in found.references}
+    texts, notes = text_columns(None if found.source is None else lines[found.source], named)
+    columns |= texts
     known = [pl.Series(name, values, dtype=pl.String) for name, values in columns.items()]
     frame = outputs_of([*found.outputs], pl.DataFrame([line_numbers(size), *known]))
     targets = [line or None for file in found.outputs.values() for line in lines[file]]

@@ -126,7 +126,7 @@ def read_version(
     else:
         version = _table(path, role, columns or {})
     if not version.segments:
-        raise refuse(path, "has no segment to translate; export it again, or take it away")
+        raise refuse(path, "has no segment to translate; export it again, or leave it out")
     return version
 
 

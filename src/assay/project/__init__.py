@@ -1,1 +1,1 @@
-"""A folder with ``assay.toml``: what was asked, where its files are, what was done with them."""
+"""A folder with ``assay.toml``: what was asked, where its files are, what was done."""

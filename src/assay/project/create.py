@@ -38,7 +38,7 @@ def settings_of(parts: Sequence[Part], folder: Path) -> dict[str, object]:
 
 
 def file_of(part: Part, folder: Path) -> str:
-    """What a table is called in the project: as it is, where it lies there and has our names."""
+    """The file name of a table in the project: its own, if it lies there and has Assay's names."""
     path = Path(os.path.realpath(part.files[0]))
     inside = path.is_relative_to(os.path.realpath(folder))
     if part.as_it_is and inside:
@@ -70,7 +70,7 @@ def create_project(
     tables = {n: part for n, part in tables.items() if not _is_source(folder / n, part)}
     for name in (FILE, *tables):
         if (folder / name).exists() and not replace:
-            raise InputError(f"{folder / name} is there; give `replace` to write over it")
+            raise InputError(f"{folder / name} already exists; give `replace` to overwrite it")
     made = not folder.exists()
     place = folder.parent / f".{folder.name[:100]}.{secrets.token_hex(4)}.part"
     try:
@@ -93,12 +93,12 @@ def create_project(
 
 
 def _add(project: Project, parts: Sequence[Part], said: Mapping[str, object]) -> Project:
-    """A project with tables that it lacked; its other settings stay, but for what was said."""
+    """Add tables that the project lacks; settings that were not given stay as they are."""
     for part in parts:
         path = project.path(file_of(part, project.folder))
         if getattr(project.settings, part.kind):
             raise InputError(
-                f"{project.file} has {part.kind} already; give `replace` to begin anew, or write"
+                f"{project.file} has {part.kind} already; give `replace` to start over, or write"
                 f" {path.name} into it by hand"
             )
         if path.exists() and not _is_source(path, part):

@@ -1,4 +1,4 @@
-"""A folder with ``assay.toml``: which files are its own, and what was added to them."""
+"""A folder with ``assay.toml``: its files, and its results."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ class Project:
 
     @property
     def file(self) -> Path:
-        """Where the settings are."""
+        """The file with the settings."""
         return self.folder / FILE
 
     def path(self, name: str) -> Path:

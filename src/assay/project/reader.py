@@ -1,4 +1,4 @@
-"""``assay.toml`` read strictly: every fault at once, each with key, value and remedy."""
+"""Reads ``assay.toml`` strictly: every fault at once, each with key, value and remedy."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from assay.project.text import lines_of_keys
 Kind = TypeVar("Kind")
 
 SHORT: dict[type, str] = {Drawing: "file"}
-"""Tables that a text alone may stand for, with the key that it then is."""
+"""Tables that a single text may replace, with the key that it stands for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,7 +115,7 @@ def plain(value: object) -> str:
 
 
 class _Reading:
-    """Values turned into what the classes say; what does not fit is collected."""
+    """Turns values into the types of the settings and collects those that do not fit."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -210,7 +210,7 @@ class _Reading:
     def _flag(self, hint: Any, limit: Any, value: Any, path: str) -> bool | None:
         if isinstance(value, bool):
             return value
-        self.refuse(path, value, "is neither; write true or false")
+        self.refuse(path, value, "is not true or false; write one of them, without quotes")
         return None
 
     def _choice(self, hint: Any, limit: Any, value: Any, path: str) -> Any:

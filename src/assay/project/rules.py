@@ -1,4 +1,4 @@
-"""Settings that are right one by one and cannot stand together."""
+"""Settings that are valid one by one but contradict each other."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def _of_columns(settings: Settings) -> Iterator[Fault]:
         if name not in RESERVED:
             close = did_you_mean(name, sorted(RESERVED))
             remedy = "write Assay's name first, yours second"
-            yield f"columns.{name}", user, f"is not a column of Assay's{close}; {remedy}"
+            yield f"columns.{name}", user, f"is not one of Assay's columns{close}; {remedy}"
     metrics = settings.metrics
     for place, name in enumerate(settings.lower_metrics):
         if metrics is not None and name not in metrics:
@@ -57,7 +57,7 @@ def _of_protocol(settings: Settings) -> Iterator[Fault]:
     for place, scale in enumerate(settings.scales):
         key = f"scales[{place}]"
         if scale.low >= scale.high:
-            yield f"{key}.low", scale.low, f"is not below high ({scale.high:g}); exchange them"
+            yield f"{key}.low", scale.low, f"is not below high ({scale.high:g}); swap them"
         elif scale.step > scale.high - scale.low:
             yield f"{key}.step", scale.step, "is longer than the scale; make it smaller"
     yield from _twice("scales", [scale.name for scale in settings.scales])
@@ -82,13 +82,13 @@ def _of_protocol(settings: Settings) -> Iterator[Fault]:
 
 
 def _without(name: str, protocol: str, other: str) -> str:
-    return f'means nothing where protocol is "{protocol}"; leave it out, or write "{other}" there'
+    return f'has no effect with protocol = "{protocol}"; leave it out, or write "{other}" there'
 
 
 def _twice(key: str, names: list[str]) -> Iterator[Fault]:
     for place, name in enumerate(names):
         if name in names[:place]:
-            yield f"{key}[{place}]", name, "is there already; name each once"
+            yield f"{key}[{place}]", name, "is listed twice; name each once"
 
 
 def _of_raters(settings: Settings, said: Mapping[str, Any]) -> Iterator[Fault]:

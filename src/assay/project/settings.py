@@ -1,7 +1,7 @@
-"""What ``assay.toml`` says, typed: one class per table of the file, one field per key.
+"""The settings in ``assay.toml``, typed: one class per table of the file, one field per key.
 
-This is the only list of the keys. The reader refuses every other one, and the documentation of
-the file is made from the docstrings here.
+This is the only list of the keys: the reader refuses all others, and the documentation of the file
+is generated from these docstrings.
 """
 
 from __future__ import annotations

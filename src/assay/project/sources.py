@@ -1,4 +1,4 @@
-"""The files that a project is made of, whatever they are: read, guessed, joined and checked."""
+"""Reads, guesses, joins and checks the files that a project is made of."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ Ask = Callable[[Raw, str | None], Guess]
 
 @dataclass(frozen=True, slots=True)
 class Choices:
-    """What the user said of the files, in place of guesses."""
+    """What the user says of the files, instead of guesses."""
 
     kind: str | None = None
     format: str | None = None
@@ -91,8 +91,8 @@ def read_sources(paths: Sequence[Path], choices: Choices, ask: Ask) -> list[Part
         if kinds.count(kind) > 1:
             names = ", ".join(str(part.files[0]) for part in parts if part.kind == kind)
             raise InputError(
-                f"{names}: these have {kind} with different columns; give the same names to the"
-                " columns of all"
+                f"{names}: these are {kind} with different columns; rename them so that all"
+                " have the same"
             )
     parts.sort(key=lambda part: part.kind != "scores")
     return _excluding(parts, choices.exclude) if choices.exclude else parts
@@ -124,7 +124,7 @@ def _without(table: CheckedTable, systems: Sequence[str]) -> CheckedTable:
 
 
 def _format_of(path: Path) -> str | None:
-    """The format of a folder, or of another tool's file, where its names tell."""
+    """The format of a folder, or of another tool's file, if its name tells."""
     if path.is_dir():
         from assay.formats.mt_metrics_eval import language_pairs
 
@@ -137,7 +137,7 @@ def _format_of(path: Path) -> str | None:
 def _tables_in(path: Path) -> list[Path]:
     if not path.is_dir():
         if path.suffix.lower() == ".txt" and len(column_names(path)) == 1:
-            raise refuse(path, "is a text, one of several; give the folder that has them all")
+            raise refuse(path, "is one text of several; give the folder that holds all of them")
         return [path]
     files = [file for file in sorted(path.iterdir()) if file.suffix.lower() in FILE_TYPES]
     tools = sorted(
@@ -153,14 +153,14 @@ def _tables_in(path: Path) -> list[Path]:
 
 
 def _beside_texts(folder: Path, format: str) -> list[Path]:
-    """The tables, of metrics as a rule, that lie among texts."""
+    """Tables in a folder of texts; as a rule, of metrics."""
     if format != "text-folder":
         return []
     return [file for file in sorted(folder.iterdir()) if file.suffix.lower() in FILE_TYPES]
 
 
 def _with_metrics(parts: Sequence[Part]) -> list[Part]:
-    """The parts, metrics of outputs that another part has joined to these."""
+    """The parts, with metrics joined to the part that has their outputs."""
     scores = [part for part in parts if part.kind == "scores"]
     texts = [part for part in scores if "target" in part.table.frame.columns]
     if len(scores) < 2 or len(texts) != 1:
@@ -209,7 +209,7 @@ def _joined(texts: Part, metrics: Part) -> Part:
 
 
 def _of_tool(path: Path, format: str, choices: Choices) -> Part:
-    """What another tool's file or folder has: scores, where it can be read as several."""
+    """The table in another tool's file or folder; scores, if it holds several kinds."""
     reads = find_format(format).reads
     kind = choices.kind or ("scores" if "scores" in reads else next(iter(reads), ""))
     lp = choices.lp if "lp" in reads.get(kind, ()) else None
@@ -249,7 +249,7 @@ def _typed(
     metrics: Sequence[str] | None = None,
 ) -> CheckedTable:  # fmt: skip
     if kind == "sample":
-        raise InputError(f"{raw.source} is a table of {kind}; a project begins with scores")
+        raise InputError(f"{raw.source} is a {kind}; a project starts with scores")
     table = read_table(
         raw, kind, columns=columns, metrics=metrics, test_set=scores, only=choices.only
     )
@@ -259,7 +259,7 @@ def _typed(
 
 
 def _with_directions(table: TestSet, said: Sequence[str] | None) -> TestSet:
-    """The test set with the metrics of which less is better, as said or by their names."""
+    """The test set with its metrics where less is better, as given or by their names."""
     from assay.errors import need_known
 
     for name in said or ():

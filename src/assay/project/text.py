@@ -1,4 +1,4 @@
-"""``assay.toml`` as text: where each key stands, and one key changed with all comments kept."""
+"""``assay.toml`` as text: the line of each key, and changes that keep all comments."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def written(value: object) -> str:
     if isinstance(value, Mapping):
         inside = ", ".join(f"{_quoted(name)} = {written(one)}" for name, one in value.items())
         return f"{{ {inside} }}" if inside else "{}"
-    raise TypeError(f"{type(value).__name__} is nothing that TOML has")
+    raise TypeError(f"{type(value).__name__} cannot be written as TOML")
 
 
 def _quoted(name: str) -> str:

@@ -40,19 +40,15 @@ def tidy(source: Source, found: Guess) -> pl.DataFrame:
     >>> tidy(wide, assay.guess(wide)).rows()
     [('1', 'A', 'Rater 1', 70), ('1', 'A', 'Rater 2', 75), ('2', 'A', 'Rater 1', 80)]
     """
-    return _named(as_guessed(source, found), found)
-
-
-def _named(raw: Raw, found: Guess) -> pl.DataFrame:
-    """The rows of a table under Assay's names."""
-    names = {user: name for name, user in found.columns.items()}
-    return raw.frame.drop([n for n in found.columns if n not in names], strict=False).rename(names)
+    return tidied(source, found)[0]
 
 
 def tidied(source: Source, found: Guess) -> tuple[pl.DataFrame, tuple[Note, ...]]:
     """What :func:`tidy` gives, with what to know of it."""
     raw = as_guessed(source, found)
-    return _named(raw, found), raw.notes
+    names = {user: name for name, user in found.columns.items()}
+    taken = [name for name in found.columns if name not in names]
+    return raw.frame.drop(taken, strict=False).rename(names), raw.notes
 
 
 def as_guessed(source: Source, found: Guess, file: str | None = None) -> Raw:
@@ -62,7 +58,8 @@ def as_guessed(source: Source, found: Guess, file: str | None = None) -> Raw:
     """
     found.need_answers()
     if isinstance(source, pl.DataFrame):
-        source = source.with_columns(to_text(source[name]) for name in _texts(source, found))
+        texts = [found.columns[name] for name in ("doc", "seg") if name in found.columns]
+        source = source.with_columns(to_text(source[name]) for name in texts)
     raw = load(source, text=lambda name: name not in (*found.melted, *found.metrics))
     if file is not None and "file" in found.columns.values() and "file" not in raw.frame.columns:
         raw = replace(raw, frame=raw.frame.with_columns(file=pl.lit(file)))
@@ -71,18 +68,13 @@ def as_guessed(source: Source, found: Guess, file: str | None = None) -> Raw:
 
 def rows_as_guessed(raw: Raw, found: Guess) -> Raw:
     """What :func:`as_guessed` makes of a table that was loaded."""
-    raw = _with_numbers(_as_laid_out(raw, found), found)
-    if found.melted:
-        return _long(raw, found)
-    return _with_sides(raw, found) if found.table == "judgments" else raw
-
-
-def _as_laid_out(raw: Raw, found: Guess) -> Raw:
-    """A table without what stands below it, merged cells filled."""
     own = found.columns
     key = [own[n] for n in ("lp", "system", "doc", "seg", "rater", "editor") if n in own]
     names = [*key, *(own[n] for n in ("source", "reference") if n in own)]
-    return filled_down(rows_alone(raw), names, key)
+    raw = _with_numbers(filled_down(rows_alone(raw), names, key), found)
+    if found.melted:
+        return _long(raw, found)
+    return _with_sides(raw, found) if found.table == "judgments" else raw
 
 
 def _with_numbers(raw: Raw, found: Guess) -> Raw:
@@ -121,10 +113,6 @@ def _in_seconds(raw: Raw, times: pl.Series, scale: float) -> tuple[pl.Series, st
     return (number * scale).alias(times.name), ""
 
 
-def _texts(frame: pl.DataFrame, found: Guess) -> list[str]:
-    return [found.columns[name] for name in ("doc", "seg") if name in found.columns]
-
-
 def _long(raw: Raw, found: Guess) -> Raw:
     """Every column of a rater or system as rows, an empty cell as no answer."""
     into, value = str(found.into), str(found.value)
@@ -135,10 +123,14 @@ def _long(raw: Raw, found: Guess) -> Raw:
     number = pl.Int64 if whole else pl.Float64
     kind = number if all(kind.is_numeric() for kind in kinds) else pl.String
     numbered = raw.frame.with_row_index("_row")
+
+    def labels(label: str) -> list[str]:
+        return label.split(JOIN) if len(spread) > 1 else [label]
+
     parts = [
         numbered.select(
             "_row", *kept, *(pl.lit(who).alias(what) for what, who in
-                             zip(spread, _labels(label, spread), strict=True)),
+                             zip(spread, labels(label), strict=True)),
             pl.col(name).cast(kind).alias(value),
         )
         for name, label in found.melted.items()
@@ -149,10 +141,6 @@ def _long(raw: Raw, found: Guess) -> Raw:
         empty |= pl.col(value).str.strip_chars() == ""
     long = long.filter(~empty)
     return replace(raw, frame=long.drop("_row"), lines=raw.lines_of(long["_row"]))
-
-
-def _labels(label: str, spread: Sequence[str]) -> list[str]:
-    return label.split(JOIN) if len(spread) > 1 else [label]
 
 
 def _with_sides(raw: Raw, found: Guess) -> Raw:
@@ -270,7 +258,7 @@ def rated_outputs(
     scores = SCHEMAS["scores"]
     rows = ratings.genuine.drop_nulls("score")
     if not rows.height:
-        raise InputError("no output has a score; nothing was rated yet")
+        raise InputError("no output has a score; nothing has been rated yet")
     kept = [n for n in rows.columns if n in scores.names or n not in RESERVED]
     key = [name for name in scores.key if name in kept]
     test_set = read_scores(
@@ -298,8 +286,8 @@ def _scales_apart(rows: pl.DataFrame) -> list[Note]:
         if 0 < own.max() < np.quantile(others, 0.05) and others.max() >= MUCH_WIDER * own.max():
             text = (
                 f"{who} scores from {own.min():g} to {own.max():g}, the others from"
-                f" {others.min():g} to {others.max():g}: if these are two scales, bring them to"
-                " one; their mean says nothing"
+                f" {others.min():g} to {others.max():g}: if these are two scales, convert them"
+                " to one, or their mean is meaningless"
             )
             doubts.append(Note("scales-apart", text))
     return doubts

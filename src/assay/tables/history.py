@@ -41,8 +41,7 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
     lacking = [name for name in key if name not in rows.columns]
     if lacking:
         raise InputError(
-            f"the history has no column {lacking[0]}, by which the scores name their segments;"
-            " add it"
+            f"the history has no column {lacking[0]}, which names segments in the scores; add it"
         )
     if "lp" not in key and "lp" in rows.columns and rows["lp"].n_unique() > 1:
         raise InputError(

@@ -10,7 +10,7 @@ from typing import Any
 from assay.tables.limits import LIMITS
 from assay.tables.load import Findings
 
-TOO_DEEP = "has values inside each other, deeper than tables do; make it flat"
+TOO_DEEP = "is nested more deeply than a table can hold; make it flat"
 _HALF_PAIR = re.compile(r"(?i)(?<!\\)\\ud[89ab][0-9a-f]{2}(?!\\ud[c-f])|(?<!\\)\\ud[c-f]")
 _HALF = "holds half a character (a lone surrogate, \\ud800 to \\udfff); correct it"
 

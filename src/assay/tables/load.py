@@ -30,7 +30,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias
 
 import polars as pl
 
-from assay.errors import LARGEST, SMALLEST, InputError, Problem, TableError, did_you_mean
+from assay.errors import LARGEST, SMALLEST, InputError, Problem, TableError
 from assay.results import Note
 from assay.tables.limits import LIMITS
 from assay.tables.schemas import SCHEMAS, ColumnRule, Schema
@@ -209,7 +209,7 @@ def load(
             from assay.tables.typed_files import from_pandas
 
             source = from_pandas(source)
-        return select(Raw(source, "frame"), only, names)
+        return _selected(Raw(source, "frame"), only, names)
     path = Path(source)
     with library_errors(path):
         if is_plain_parquet(path):
@@ -218,6 +218,14 @@ def load(
             return read_parquet(path, path, only=only, names=names)
         raw = _load_file(path, text)
         need_cells(raw)
+    return _selected(raw, only, names)
+
+
+def _selected(raw: Raw, only: Only | None, names: Collection[str] | None) -> Raw:
+    if not only and names is None:
+        return raw
+    from assay.tables.selection import select
+
     return select(raw, only, names)
 
 
@@ -234,18 +242,6 @@ def library_errors(path: Path) -> Iterator[None]:
         if (known := refusal(path, error)) is None:
             raise
         raise known from None
-
-
-def select(raw: Raw, only: Only | None, names: Collection[str] | None) -> Raw:
-    """The rows that ``only`` describes and the columns in ``names``; None: all."""
-    if only:
-        from assay.tables.selection import keep_rows
-
-        raw = keep_rows(raw, only)
-    if names is None:
-        return raw
-    left = tuple(name for name in raw.frame.columns if name not in names)
-    return replace(raw, frame=raw.frame.drop(left), left=left)
 
 
 def _load_file(path: Path, text: Callable[[str], bool]) -> Raw:
@@ -580,15 +576,23 @@ def conform(
     None: all. Raises at once only where nothing more could be said (no columns, no rows).
     """
     schema = SCHEMAS[kind]
-    users = _mapping(columns, schema)
+    users = dict(columns or {})
+    if users:
+        from assay.tables.selection import need_mapping
+
+        need_mapping(users, schema)
     rows = {users.get(name, name): value for name, value in (only or {}).items()}
     names = None if extra is None else {*schema.names, *users.values(), *extra, *rows}
     if isinstance(source, Raw):
-        raw = select(source, rows, names)
+        raw = _selected(source, rows, names)
     else:
         raw = load(source, text=_text_columns(schema, users), only=rows, names=names)
     findings = Findings(raw, users)
-    frame = _rename(raw.frame, users, findings)
+    frame = raw.frame
+    if users:
+        from assay.tables.selection import renamed
+
+        frame = renamed(frame, users, findings)
     missing = [name for name in schema.required if name not in frame.columns]
     for name in missing:
         if name not in users:
@@ -609,40 +613,11 @@ def conform(
     return frame, findings
 
 
-def _mapping(columns: Columns | None, schema: Schema) -> dict[str, str]:
-    users = dict(columns or {})
-    for name, user in users.items():
-        if name not in schema.names:
-            raise InputError(
-                f"`columns` ({name}={user}): a {schema.kind} table has no column"
-                f" '{name}'{did_you_mean(name, schema.names)}; it has {', '.join(schema.names)}"
-            )
-    twice = [user for user, count in Counter(users.values()).items() if count > 1]
-    if twice:
-        raise InputError(f"`columns` maps two names to '{twice[0]}'; map each column once")
-    return users
-
-
 def _text_columns(schema: Schema, users: dict[str, str]) -> Callable[[str], bool]:
     # Unknown columns are text unless the table may have metrics, so that an id of 007 stays 007.
     numbers = {users.get(c.name, c.name) for c in schema.columns if c.type != "text"}
     texts = {users.get(c.name, c.name) for c in schema.columns if c.type == "text"}
     return lambda name: name in texts or (schema.kind != "scores" and name not in numbers)
-
-
-def _rename(frame: pl.DataFrame, users: dict[str, str], findings: Findings) -> pl.DataFrame:
-    """Give the mapped columns Assay's names; a mapping wins over a column of that name."""
-    for name, user in users.items():
-        if user not in frame.columns:
-            hint = f"{did_you_mean(user, frame.columns)}; it has {', '.join(frame.columns)}"
-            message = f"`columns` maps {name} to '{user}', which is not in the table{hint}"
-            findings.header(message, name)
-    mapped = {user: name for name, user in users.items() if user in frame.columns}
-    unused = [name for name in mapped.values() if name in frame.columns and name not in mapped]
-    if unused:
-        text = f"not used, because you mapped other columns to these names: {', '.join(unused)}"
-        findings.notes.append(Note("column-replaced", text))
-    return frame.drop(unused).rename(mapped)
 
 
 def _without_empty(frame: pl.DataFrame, schema: Schema, findings: Findings) -> pl.DataFrame:
@@ -663,7 +638,10 @@ def _typed(frame: pl.DataFrame, rule: ColumnRule, findings: Findings) -> pl.Seri
     if values.dtype in (pl.Binary, pl.Duration, pl.Object):
         findings.header(f"holds {values.dtype} values instead of text; convert them", name)
         return pl.Series(name, [""] * frame.height)
-    typed = _respelled(to_text(values), rule, findings)
+    typed = to_text(values)
+    if rule.spellings and not typed.is_in(rule.choices).all():
+        typed, notes = rule.respelled(typed)
+        findings.notes += notes
     if rule.filled and name != "design":
         _need_names(typed, findings)
     empty = typed.is_null() | (typed == "")
@@ -684,23 +662,6 @@ def _need_names(values: pl.Series, findings: Findings) -> None:
     findings.rows(long, values.name, values.str.head(40) + "...", message)
     for message in look_alikes(values):
         findings.header(message, values.name)
-
-
-def _respelled(typed: pl.Series, rule: ColumnRule, findings: Findings) -> pl.Series:
-    """The column in Assay's words, where all of it is written in others; a note says which."""
-    if not rule.spellings:
-        return typed
-    found = set(typed.drop_nulls().str.strip_chars().unique()) - {""}
-    for words in rule.spellings:
-        # With 0 and 1 alone it is unknown whether 0 is a tie or the other system's win.
-        if found and found <= words.keys() and not ("0" in found and "2" not in found):
-            read = ", ".join(f"{word} as {words[word]}" for word in words)
-            text = f"{rule.name}: {read} was assumed"
-            if "<" in words:
-                text += " (< ranks before, as in WMT's data); where < is worse, swap left and right"
-            findings.notes.append(Note("values-read", text))
-            return typed.str.strip_chars().replace(words)
-    return typed
 
 
 def to_text(values: pl.Series) -> pl.Series:

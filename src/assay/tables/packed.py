@@ -24,7 +24,6 @@ from threading import Lock
 from typing import IO
 from xml.parsers import expat
 
-from assay.errors import TableError
 from assay.tables.limits import LIMITS
 from assay.tables.load import FREE_BYTES, need_at_most, need_room, refuse
 
@@ -69,7 +68,11 @@ def unpack(data: bytes, path: Path) -> bytes:
             pieces.append(piece)
             total += len(piece)
             if total > FREE_BYTES and total > most.ratio * read:
-                raise _bomb(path, read, total)
+                raise refuse(
+                    path, f"its first {read:,} bytes unpack to over {total:,}, which no table does;"
+                    " if the file is right, unpack it yourself or allow it with `limits`"
+                    " (ratio=1100)",
+                )  # fmt: skip
             need_at_most(path, "bytes", total)
     except zlib.error as error:
         raise refuse(
@@ -97,13 +100,6 @@ def _unpacked(data: bytes) -> Iterator[tuple[bytes, int]]:
             most = min(2 * most, PIECE // 16)  # members may be tiny, and what is left is copied
             yield piece, place
         place = _ZEROS.match(data, place).end()  # type: ignore[union-attr]
-
-
-def _bomb(path: Path, packed: int, unpacked: int) -> TableError:
-    return refuse(
-        path, f"its first {packed:,} bytes unpack to over {unpacked:,}, which no table does; if the"
-        f" file is right, unpack it yourself or allow it with `limits` (ratio=1100)",
-    )  # fmt: skip
 
 
 def need_sound_archive(data: bytes, path: Path, what: str) -> None:

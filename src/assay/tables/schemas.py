@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+import polars as pl
+
 from assay.errors import need_known
+from assay.results import Note
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,6 +28,21 @@ class ColumnRule:
     choices: tuple[str, ...] = ()
     spellings: tuple[Mapping[str, str], ...] = ()
     """Other ways to write the choices; a column uses one of them throughout."""
+
+    def respelled(self, values: pl.Series) -> tuple[pl.Series, list[Note]]:
+        """The column in Assay's words, where all of it is written in others; a note says which."""
+        found = set(values.drop_nulls().str.strip_chars().unique()) - {""}
+        for words in self.spellings:
+            # With 0 and 1 alone it is unknown whether 0 is a tie or the other system's win.
+            if found and found <= words.keys() and not ("0" in found and "2" not in found):
+                read = ", ".join(f"{word} as {words[word]}" for word in words)
+                text = f"{self.name}: {read} was assumed"
+                if "<" in words:
+                    text += (
+                        " (< ranks before, as in WMT's data); where < is worse, swap left and right"
+                    )
+                return values.str.strip_chars().replace(words), [Note("values-read", text)]
+        return values, []
 
 
 @dataclass(frozen=True, slots=True)

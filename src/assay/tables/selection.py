@@ -3,35 +3,71 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial, reduce
 from pathlib import Path
 
 import polars as pl
 
-from assay.errors import OptionError, did_you_mean, need_known
+from assay.errors import InputError, OptionError, did_you_mean, need_known
 from assay.results import Note
 from assay.tables.load import (
     Columns,
+    Findings,
     Only,
     Raw,
     Source,
     is_plain_parquet,
 )
+from assay.tables.schemas import Schema
 from assay.tables.tables import NOT_A_COLUMN, TestSet, read_scores
 
 MAX_VALUES = 20
 """How many values an error lists."""
 
 
-def keep_rows(raw: Raw, only: Only) -> Raw:
-    """The rows that ``only`` describes, with the lines they stand on in the whole table."""
-    wanted = raw.frame.select(condition(only, dict(raw.frame.schema))).to_series()
-    rows = wanted.fill_null(False).arg_true()
-    if not len(rows):
-        raise no_rows(only, raw.frame.lazy())
-    return raw.with_rows(rows, only_note(only, len(rows), raw.frame.height))
+def select(raw: Raw, only: Only | None, names: Collection[str] | None) -> Raw:
+    """The rows that ``only`` describes, with their lines, and the columns in ``names``."""
+    if only:
+        wanted = raw.frame.select(condition(only, dict(raw.frame.schema))).to_series()
+        rows = wanted.fill_null(False).arg_true()
+        if not len(rows):
+            raise no_rows(only, raw.frame.lazy())
+        raw = raw.with_rows(rows, only_note(only, len(rows), raw.frame.height))
+    if names is None:
+        return raw
+    left = tuple(name for name in raw.frame.columns if name not in names)
+    return replace(raw, frame=raw.frame.drop(left), left=left)
+
+
+def need_mapping(users: Columns, schema: Schema) -> None:
+    """Refuse a mapping of columns that the table does not have, or of one column twice."""
+    for name, user in users.items():
+        if name not in schema.names:
+            raise InputError(
+                f"`columns` ({name}={user}): a {schema.kind} table has no column"
+                f" '{name}'{did_you_mean(name, schema.names)}; it has {', '.join(schema.names)}"
+            )
+    twice = [user for user, count in Counter(users.values()).items() if count > 1]
+    if twice:
+        raise InputError(f"`columns` maps two names to '{twice[0]}'; map each column once")
+
+
+def renamed(frame: pl.DataFrame, users: Columns, findings: Findings) -> pl.DataFrame:
+    """Give the mapped columns Assay's names; a mapping wins over a column of that name."""
+    for name, user in users.items():
+        if user not in frame.columns:
+            hint = f"{did_you_mean(user, frame.columns)}; it has {', '.join(frame.columns)}"
+            message = f"`columns` maps {name} to '{user}', which is not in the table{hint}"
+            findings.header(message, name)
+    mapped = {user: name for name, user in users.items() if user in frame.columns}
+    unused = [name for name in mapped.values() if name in frame.columns and name not in mapped]
+    if unused:
+        text = f"not used, because you mapped other columns to these names: {', '.join(unused)}"
+        findings.notes.append(Note("column-replaced", text))
+    return frame.drop(unused).rename(mapped)
 
 
 def condition(only: Only, schema: dict[str, pl.DataType]) -> pl.Expr:

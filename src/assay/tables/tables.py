@@ -384,7 +384,7 @@ class Design:
         name, *parts = text.split("|")
         parameters = dict(part.split(":", 1) for part in parts)
         if len(parameters) < len(parts):
-            raise InputError(f"'{text}' says something twice; give every parameter once")
+            raise InputError(f"'{text}' states a parameter twice; give each once")
         return cls(name, parameters)
 
     def __str__(self) -> str:
@@ -735,8 +735,8 @@ def _first_answers(frame: pl.DataFrame, notes: list[Note]) -> tuple[pl.DataFrame
     first = order.sort("_again", "_unscored", "_row").unique(rows.columns, keep="first")["_row"]
     again |= ~order["_row"].is_in(first.implode())
     text = (
-        f"{int(again.sum()):,} rows rate an output again that the same rater has rated: the first"
-        " rating counts; the others only show how far raters agree with themselves"
+        f"{int(again.sum()):,} rows rate an output again for the same rater: the first rating"
+        " counts; the others only show how far raters agree with themselves"
     )
     if copies := int((frame.is_duplicated() & again).sum()):
         text += f"; {copies:,} of them are equal to another row in all columns: were they copied?"

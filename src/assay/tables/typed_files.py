@@ -88,11 +88,6 @@ def _series(name: str, values: list[object]) -> pl.Series:
     return pl.Series(name, texts, dtype=pl.String)
 
 
-def jsonl_bytes(frame: pl.DataFrame, path: Path) -> bytes:
-    """The frame as JSON lines."""
-    return frame.write_ndjson().encode()
-
-
 def read_parquet(
     source: bytes | Path, path: Path, *, only: Only | None = None,
     names: Collection[str] | None = None,
@@ -216,8 +211,6 @@ def read_xlsx(data: bytes, path: Path) -> Raw:
     """
     import fastexcel
 
-    # It would warn, on stderr, of every column that is empty.
-    logging.getLogger("fastexcel").setLevel(logging.ERROR)
     if data[:2] != b"PK":
         raise refuse(
             path, "is not an .xlsx workbook; save it as .xlsx, or give it its right ending"
@@ -342,7 +335,10 @@ def from_pandas(frame: Any) -> pl.DataFrame:
 READERS: dict[str, Callable[[bytes, Path], Raw]] = {
     ".jsonl": read_jsonl, ".parquet": read_parquet, ".xlsx": read_xlsx,
 }  # fmt: skip
-WRITERS = {".jsonl": jsonl_bytes, ".parquet": parquet_bytes, ".xlsx": xlsx_bytes}
+WRITERS: dict[str, Callable[[pl.DataFrame, Path], bytes]] = {
+    ".jsonl": lambda frame, _: frame.write_ndjson().encode(), ".parquet": parquet_bytes,
+    ".xlsx": xlsx_bytes,
+}  # fmt: skip
 
 
 def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
