@@ -141,10 +141,10 @@ def test_other_raters_keep_what_was_said_of_them(run_assay: Run) -> None:
         (("demo", "--from", "outputs.csv", "--pay", "much"), "--pay"),
         (("demo", "--from", "outputs.csv", "--metrics", "COMIT"), "did you mean 'COMET'?"),
         (("demo", "--from", "outputs.csv", "--lower-metrics", "COMIT"), "did you mean 'COMET'?"),
-        (("demo", "--from", "text.txt"), "give the folder that has them all"),
+        (("demo", "--from", "text.txt"), "give the folder that holds all of them"),
         (("demo", "--from", "*.tsv"), "matches no file"),
         (("text.txt", "--from", "outputs.csv"), "is a file; name a folder for the project"),
-        (("demo", "--from", "outputs.csv", "mine.csv"), "have scores with different columns"),
+        (("demo", "--from", "outputs.csv", "mine.csv"), "are scores with different columns"),
     ],
 )
 def test_a_fault_leaves_nothing_behind(

@@ -183,5 +183,5 @@ def test_all_faults_are_told_at_once(tmp_path: Path) -> None:
 def test_files_without_answers(tmp_path: Path) -> None:
     with pytest.raises(TableError, match="the file has no answers"):
         raise refused(save(tmp_path, {"user_id": "u", "annotation": "__RESET__"}))
-    with pytest.raises(TableError, match="no error span .read it as ratings"):
+    with pytest.raises(TableError, match="no error spans; read it as ratings"):
         raise refused(save(tmp_path, answer()), "errors")

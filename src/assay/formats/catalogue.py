@@ -125,12 +125,11 @@ def load_format(
 
     An option that this does not use is refused, unless the options are ``checked`` already.
     """
-    item = find_format(name)
+    item, options = find_format(name), options or Options()
     kind = kind or next(iter(item.reads), "any")
     if item.read is None or kind not in item.reads:
         can = ", ".join(item.reads) or "nothing (it can only be written)"
         raise OptionError("kind", kind, f"cannot be read from {name}", f"it holds {can}")
-    options = options or Options()
     if not checked:
         refuse_unused(options, (item, item.reads[kind]))
     with library_errors(Path(path)):
@@ -143,15 +142,11 @@ def save_format(
     frame: pl.DataFrame, path: Path, name: str, kind: str, options: Options | None = None, *,
     checked: bool = False,
 ) -> list[Path]:  # fmt: skip
-    """Write a table as another tool's file; returns what was written.
-
-    An option that this does not use is refused, unless the options are ``checked`` already.
-    """
-    item = find_format(name)
+    """Write a table as another tool's file; returns what was written, and refuses as above."""
+    item, options = find_format(name), options or Options()
     if item.write is None or kind not in item.writes:
         can = ", ".join(item.writes) or "nothing (it can only be read)"
         raise OptionError("kind", kind, f"cannot be written as {name}", f"it takes {can}")
-    options = options or Options()
     if not checked:
         refuse_unused(options, (item, item.writes[kind]))
     return item.write(frame, Path(path), kind, options)

@@ -84,10 +84,13 @@ def check(
     (False, ['winner', 'right'])
     """
     find_schema(kind)
-    _refuse_idle("metrics", metrics, kind, ("scores",))
-    _refuse_idle("exclude", exclude, kind, ("scores", "judgments"))
-    _refuse_idle("range", range, kind, ("ratings",))
-    _refuse_idle("test_set", test_set, kind, ("ratings", "errors", "sample"))
+    for argument, value, kinds in (
+        ("metrics", metrics, ("scores",)), ("exclude", exclude or None, ("scores", "judgments")),
+        ("range", range, ("ratings",)), ("test_set", test_set, ("ratings", "errors", "sample")),
+    ):  # fmt: skip
+        if value is not None and kind not in kinds:
+            fault, remedy = f"does not apply to {kind}", f"it is for {' and '.join(kinds)}"
+            raise OptionError(argument, value, fault, remedy)
     name = printable(source) if isinstance(source, str | os.PathLike) else "frame"
     name = source.source if isinstance(source, Raw) else name
     try:
@@ -105,13 +108,6 @@ def check(
 def refused(error: TableError, kind: str, *, source: str | None = None) -> Checked:
     """The result of a check that failed."""
     return Checked(source or error.source, kind, False, error.rows, error.problems)
-
-
-def _refuse_idle(argument: str, value: object, kind: str, kinds: Sequence[str]) -> None:
-    """Refuse an option that does not apply to this kind of table."""
-    if value is not None and value != () and kind not in kinds:
-        fault, remedy = f"does not apply to {kind}", f"it is for {' and '.join(kinds)}"
-        raise OptionError(argument, value, fault, remedy)
 
 
 def convert(

@@ -15,6 +15,7 @@ import polars as pl
 from assay.errors import OptionError
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.results import Note
+from assay.tables.json_text import as_text, json_column
 from assay.tables.load import Findings, Raw, conform, lines_at, refuse
 from assay.tables.schemas import SCHEMAS
 from assay.tables.tables import TestSet, read_scores
@@ -123,8 +124,8 @@ class FileRows:
             if not column.required and all(value is None for value in values):
                 continue
             if column.type == "text":
-                values = [_text(value) for value in values]
-            columns.append(typed(column.name, values))
+                values = [as_text(value) for value in values]
+            columns.append(json_column(column.name, values))
         return Raw(pl.DataFrame(columns), source, lines_at(self._lines), (*notes, *self.notes))
 
 
@@ -198,7 +199,7 @@ def said_of(rows: FileRows, marks: FileRows, line: int, **known: Any) -> Said:
     for name in ("source", "target", "comment"):
         if name in texts and not isinstance(texts[name], str):
             rows.fault(f"expected a text, found {shown(texts[name])}", line, name)
-    place = {name: _text(row.get(name)) for name in ("system", "doc", "seg", "rater")}
+    place = {name: as_text(row.get(name)) for name in ("system", "doc", "seg", "rater")}
     for name in ("system", "seg", "rater"):
         if own and place[name] is None:
             rows.fault(f"{name} is missing", line, name)
@@ -206,23 +207,6 @@ def said_of(rows: FileRows, marks: FileRows, line: int, **known: Any) -> Said:
         line, str(place["rater"]), str(place["system"]), place["doc"], str(place["seg"]),
         score, found, seconds=row.get("seconds"), **texts,
     )  # fmt: skip
-
-
-def _text(value: object) -> str | None:
-    if value is None or isinstance(value, str):
-        return value
-    return json.dumps(value, ensure_ascii=False, default=str)
-
-
-def typed(name: str, values: Sequence[Any]) -> pl.Series:
-    """A column of JSON values: numbers if all are, else text for the checks to judge."""
-    given = [value for value in values if value is not None]
-    if all(is_whole(value) and -(2**63) <= value < 2**63 for value in given) and given:
-        return pl.Series(name, values, dtype=pl.Int64)
-    if given and all(is_number(value) or isinstance(value, float) for value in given):
-        numbers = [None if value is None else float(value) for value in values]
-        return pl.Series(name, numbers, dtype=pl.Float64)
-    return pl.Series(name, [_text(value) for value in values], dtype=pl.String)
 
 
 def checked(frame: pl.DataFrame, kind: str) -> pl.DataFrame:

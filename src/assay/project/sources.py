@@ -77,9 +77,13 @@ def read_sources(paths: Sequence[Path], choices: Choices, ask: Ask) -> list[Part
         format = choices.format or _format_of(path)
         if format is not None:
             whole.append(_of_tool(path, format, choices))
-        for file in _tables_in(path) if format is None else _beside_texts(path, format):
+        beside = _tables_of(path) if format == "text-folder" else []  # of metrics, as a rule
+        for file in _tables_in(path) if format is None else beside:
             groups.setdefault(tuple(sorted(column_names(file))), []).append(file)
-    guessed = [(files, _guess(files, choices, ask)) for files in groups.values()]
+    guessed = []
+    for files in groups.values():
+        raws = [rows_alone(load(file, text=lambda _: False, only=choices.only)) for file in files]
+        guessed.append((files, ask(joined(raws), choices.kind).need_answers()))
     guessed.sort(key=lambda one: one[1].table != "scores")
     parts = list(whole)
     for files, found in guessed:
@@ -134,29 +138,23 @@ def _format_of(path: Path) -> str | None:
     return OF_TOOLS.get(path.suffix.lower())
 
 
+def _tables_of(folder: Path) -> list[Path]:
+    return [file for file in sorted(folder.iterdir()) if file.suffix.lower() in FILE_TYPES]
+
+
 def _tables_in(path: Path) -> list[Path]:
     if not path.is_dir():
         if path.suffix.lower() == ".txt" and len(column_names(path)) == 1:
             raise refuse(path, "is one text of several; give the folder that holds all of them")
         return [path]
-    files = [file for file in sorted(path.iterdir()) if file.suffix.lower() in FILE_TYPES]
-    tools = sorted(
-        {OF_TOOLS[f.suffix.lower()] for f in path.iterdir() if f.suffix.lower() in OF_TOOLS}
-    )
-    if not files:
-        other = f"its files are of the format {tools[0]}: give them one by one" if tools else (
-            "expected tables, or text files, a segment per line: source.txt, reference.txt and one"
-            " for every system"
-        )  # fmt: skip
-        raise refuse(path, f"has no table; {other}")
-    return files
-
-
-def _beside_texts(folder: Path, format: str) -> list[Path]:
-    """Tables in a folder of texts; as a rule, of metrics."""
-    if format != "text-folder":
-        return []
-    return [file for file in sorted(folder.iterdir()) if file.suffix.lower() in FILE_TYPES]
+    if files := _tables_of(path):
+        return files
+    tools = sorted({OF_TOOLS.get(file.suffix.lower(), "") for file in path.iterdir()} - {""})
+    other = f"its files are of the format {tools[0]}: give them one by one" if tools else (
+        "expected tables, or text files, a segment per line: source.txt, reference.txt and one"
+        " for every system"
+    )  # fmt: skip
+    raise refuse(path, f"has no table; {other}")
 
 
 def _with_metrics(parts: Sequence[Part]) -> list[Part]:
@@ -217,11 +215,6 @@ def _of_tool(path: Path, format: str, choices: Choices) -> Part:
     table = _typed(kind, raw, {}, choices, None, metrics=choices.metrics)
     languages = languages_of(find_texts(path)) if format == "text-folder" else None
     return Part(kind, table, (path,), None, languages)
-
-
-def _guess(files: Sequence[Path], choices: Choices, ask: Ask) -> Guess:
-    raws = [rows_alone(load(file, text=lambda _: False, only=choices.only)) for file in files]
-    return ask(joined(raws), choices.kind).need_answers()
 
 
 def _read(

@@ -179,14 +179,9 @@ def missing_column(name: str, frame: pl.DataFrame, schema: Schema) -> str:
         f"column '{name}' is missing{did_you_mean(name, others)}; rename yours or map it with"
         f" `columns` ({name}=YOURS)"
     )
-    if schema.kind == "ratings" and name == "score" and _like_scores(frame):
+    of_scores = {"source", "target", "reference", "words", "cost", "domain"} & {*frame.columns}
+    if schema.kind == "ratings" and name == "score" and of_scores and "rater" not in frame.columns:
         message += "; if this is the table of scores, the two files are probably swapped"
     if frame.width == 1:
         message += " (only one column was found: does the separator match the file's ending?)"
     return message
-
-
-def _like_scores(frame: pl.DataFrame) -> bool:
-    """Whether a table without ratings has columns that only scores have."""
-    only = {"source", "target", "reference", "words", "cost", "domain"}
-    return "rater" not in frame.columns and not only.isdisjoint(frame.columns)

@@ -1,11 +1,13 @@
-"""JSON as text: values that a table can hold, and every line that has none."""
+"""JSON as text and as columns: what a table can hold, and every line that is not JSON."""
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
+
+import polars as pl
 
 from assay.tables.limits import LIMITS
 from assay.tables.load import Findings
@@ -72,3 +74,24 @@ def is_text(value: object) -> bool:
     except UnicodeEncodeError:
         return False
     return True
+
+
+def as_text(value: object) -> str | None:
+    """A JSON value as the text of a cell."""
+    if value is None or isinstance(value, str):
+        return value
+    return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def json_column(name: str, values: Sequence[object]) -> pl.Series:
+    """Numbers stay numbers; a column with anything else becomes text, to be checked as such."""
+    kinds = {type(value) for value in values if value is not None}
+    numbers = [value for value in values if isinstance(value, int | float)]
+    fits = all(isinstance(value, float) or -(2**63) <= value < 2**63 for value in numbers)
+    if kinds == {bool}:
+        return pl.Series(name, values, dtype=pl.Boolean)
+    if kinds == {int} and fits:
+        return pl.Series(name, values, dtype=pl.Int64)
+    if kinds and kinds <= {int, float} and fits:
+        return pl.Series(name, values, dtype=pl.Float64, strict=False)
+    return pl.Series(name, [as_text(value) for value in values], dtype=pl.String)

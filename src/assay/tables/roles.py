@@ -14,11 +14,14 @@ from assay.tables.columns import (
     LIKELY,
     OWN,
     SCORED,
+    TEXTS,
     TIME,
     SeenColumn,
     counts,
+    fits,
     is_like,
     is_metric,
+    names_score,
     personal,
     score_strength,
     side_by_side,
@@ -28,6 +31,7 @@ from assay.tables.guess import JOIN, MOST_ANSWERS, Guess, Question, some
 from assay.tables.names import (
     AVERAGED,
     BESIDE,
+    CONTROLS,
     LOWER,
     MACHINES,
     MARKS,
@@ -36,14 +40,7 @@ from assay.tables.names import (
     STANDARDISED,
     best_is_low,
     side_of,
-)
-from assay.tables.questions import (
-    MOST_KINDS,
-    ask_for_answers_alone,
-    ask_for_documents,
-    ask_for_languages,
-    ask_for_required,
-    ask_for_verdicts,
+    words_of,
 )
 from assay.tables.schemas import SCHEMAS
 from assay.tables.tables import ANSWER, MIN_OUTPUTS_COMPARED, SAME_AS_RATINGS
@@ -56,6 +53,9 @@ from assay.tables.wide import (
     melt_texts,
     spread_over,
 )
+
+LANGUAGE = frozenset(["lang", "language", "locale", "sprache", "langue", "idioma", "lingua"])
+MOST_KINDS, MOST_WORDS = 20, 8
 
 
 @dataclass
@@ -133,20 +133,16 @@ class TableReading:
         open_ = [role for role in open_ if f"{role}=" not in asked]
         if place.name in self.found.values() or not open_:
             return
-        names = place.said
+        rows, names = self._key_rows(), place.said
+        repeated = rows.width > 0 and rows.n_unique() < rows.height
         machines = sum(bool(MACHINES.fullmatch(name)) for name in names) > len(names) / 2
         if "system" in open_ and (len(open_) == 1 or machines):
             self.found["system"] = place.name
-        elif "system" not in open_ and (open_[0] in self.schema.required or self._stand_twice()):
+        elif "system" not in open_ and (open_[0] in self.schema.required or repeated):
             self.found[open_[0]] = place.name
         elif "system" in open_:
             what = f"Is each {place.name} ({some(sorted(names))}) a system or a {open_[1]}?"
             self.ask(what, *(f"{role}={place.name}" for role in open_))
-
-    def _stand_twice(self) -> bool:
-        """Whether an output stands in several rows."""
-        rows = self._key_rows()
-        return rows.width > 0 and rows.n_unique() < rows.height
 
     def _key_rows(self) -> pl.DataFrame:
         key = [self.found[name] for name in ANSWER if name in self.found]
@@ -319,3 +315,102 @@ class TableReading:
         if known.sum() < MIN_OUTPUTS_COMPARED or np.ptp(x[known]) == 0 or np.ptp(y[known]) == 0:
             return False
         return abs(float(np.corrcoef(x[known], y[known])[0, 1])) > SAME_AS_RATINGS
+
+
+def ask_for_required(table: TableReading) -> None:
+    """Ask for every required column that is not known."""
+    have = {*table.found, *table.spread, table.value}
+    asked = " ".join(answer for q in table.asked for answer in q.answers)
+    missing = [r for r in table.schema.required if r not in have and f"{r}=" not in asked]
+    for place, role in enumerate(missing):
+        worded = [c for c in table.free if role == "score" and _may_be_words(table, c)]
+        if worded:
+            text = (
+                f"{worded[0].name} has words, no numbers ({some(sorted(worded[0].said))}):"
+                " write a number for each."
+            )
+            table.asked.append(Question(text, "columns", ("score=YOURS",)))
+            continue
+        # Texts are called for where texts are meant, and names where names are.
+        able = [c for c in table.free if fits(c, role) and c.text == (role in TEXTS)]
+        if role == "seg" and not able:
+            able = [c for c in table.free if c.text]
+        columns = f"; the columns are {some(table.table)}" if place == 0 else ""
+        table.asked.append(
+            Question(
+                f"No column is known to be `{role}`{columns}.",
+                "columns",
+                tuple(f"{role}={c.name}" for c in able[:MOST_ANSWERS]) or (f"{role}=YOURS",),
+            )
+        )
+
+
+def _may_be_words(table: TableReading, column: SeenColumn) -> bool:
+    """Whether a column may have words where a score has numbers."""
+    if column.numeric or column.text:
+        return False
+    few = column.distinct <= MOST_WORDS < len(column.values) / 2
+    return names_score(column) or (few and {"system", "seg", "rater"} <= {*table.found})
+
+
+def ask_for_documents(table: TableReading) -> None:
+    """Ask for the document where outputs stand twice and some column tells them apart."""
+    if table.kind not in ("scores", "ratings") or "doc" in table.found or table.asked:
+        return
+    rows = table._key_rows()
+    if rows.n_unique() == rows.height or any(column.null_count() for column in rows):
+        return
+    tasks = [table.column(table.found["task"])] if "task" in table.found else []
+    able = [
+        c for c in (*table.free, *tasks)
+        if not c.text and (c.whole or not c.numeric) and c.distinct < rows.height
+        and rows.with_columns(c.values.alias("_doc")).n_unique() == rows.height
+    ]  # fmt: skip
+    if able:
+        table.ask(
+            f"Outputs stand in several rows: is {some(able)} the document?",
+            *(f"doc={c.name}" for c in able),
+        )
+
+
+def ask_for_languages(table: TableReading) -> None:
+    """Ask whether a column of several languages is the language pair."""
+    several = [c for c in table.free if {*c.words} & LANGUAGE and c.distinct > 1 and not c.text]
+    if several and "lp" not in table.found and "lp" in table.schema.names:
+        table.ask(
+            f"{several[0].name} has {several[0].distinct} languages: is it the language pair?",
+            *(f"lp={c.name}" for c in several),
+        )
+
+
+def ask_for_answers_alone(table: TableReading) -> None:
+    """Ask which rows count where some are attention checks, or of another protocol."""
+    for column in table.free:
+        if column.text or column.numeric or not 1 < column.distinct <= MOST_KINDS:
+            continue
+        odd = [value for value in column.said if "".join(words_of(value)) in CONTROLS]
+        if odd or "protocol" in column.words:
+            what = f"is {odd[0]} in it an attention check" if odd else "which one is meant"
+            common = column.values.cast(pl.String).mode().sort()[0]
+            text = f"{column.name} has {some(sorted(column.said))}: {what}?"
+            table.asked.append(Question(text, "only", (f"{column.name}={common}",)))
+
+
+def ask_for_verdicts(table: TableReading) -> None:
+    """Ask what those verdicts mean that name neither a side nor a system."""
+    said = table.column(table.found["winner"]).values.cast(pl.String).drop_nulls().unique()
+    names = {
+        name for side in ("left", "right") if side in table.found
+        for name in table.column(table.found[side]).values.cast(pl.String).drop_nulls().unique()
+    }  # fmt: skip
+    odd = [v for v in said if side_of(v, table.found) is None and v not in names]
+    odd = [v for v in odd if v not in ("<", ">", "1", "2", "0")]
+    if odd or {"0", "1"} == {*said} or {"-1"} & {*said}:
+        table.asked.append(
+            Question(
+                f"What do {', '.join(sorted(odd or said)[:MOST_ANSWERS])} in"
+                f" {table.found['winner']} mean? Write left, right or tie there, or the system.",
+                "columns",
+                ("winner=YOURS",),
+            )
+        )

@@ -22,7 +22,7 @@ from typing import Any
 import polars as pl
 
 from assay.results import Note
-from assay.tables.json_text import json_lines
+from assay.tables.json_text import json_column, json_lines
 from assay.tables.layout import TOP_ROWS, Top, stacked, top_of
 from assay.tables.load import (
     CELL_BYTES,
@@ -68,24 +68,9 @@ def read_jsonl(data: bytes, path: Path) -> Raw:
     need_size(path, len(records), list(names))
     need_room(path, 2 * CELL_BYTES * len(records) * len(names), "its cells, most of them empty")
     frame = pl.DataFrame(
-        [_series(name, [record.get(name) for record in records]) for name in names]
+        [json_column(name, [record.get(name) for record in records]) for name in names]
     )
     return Raw(frame, str(path), lines_at(places))
-
-
-def _series(name: str, values: list[object]) -> pl.Series:
-    """Numbers stay numbers; a column with anything else becomes text, to be checked as such."""
-    kinds = {type(value) for value in values if value is not None}
-    numbers = [value for value in values if isinstance(value, int | float)]
-    fits = all(isinstance(value, float) or -(2**63) <= value < 2**63 for value in numbers)
-    if kinds == {bool}:
-        return pl.Series(name, values, dtype=pl.Boolean)
-    if kinds == {int} and fits:
-        return pl.Series(name, values, dtype=pl.Int64)
-    if kinds and kinds <= {int, float} and fits:
-        return pl.Series(name, values, dtype=pl.Float64, strict=False)
-    texts = [v if v is None or isinstance(v, str) else json.dumps(v) for v in values]
-    return pl.Series(name, texts, dtype=pl.String)
 
 
 def read_parquet(
@@ -233,7 +218,12 @@ def read_xlsx(data: bytes, path: Path) -> Raw:
 
 def _of_workbook(workbook: Any, path: Path) -> Raw:
     """The sheets of a workbook that are one table."""
-    tops = [_top_of(workbook, sheet) for sheet in range(len(workbook.sheet_names))]
+    tops = [
+        top_of(workbook.load_sheet(
+            sheet, header_row=None, skip_rows=0, n_rows=TOP_ROWS, dtypes="string"
+        ).to_polars().rows())
+        for sheet in range(len(workbook.sheet_names))
+    ]  # fmt: skip
     headers = [top.names for top in tops]
     first = next((k for k, names in enumerate(headers) if len(names) > 1), 0)
     need_distinct(headers[first], str(path))
@@ -256,13 +246,6 @@ def _of_workbook(workbook: Any, path: Path) -> Raw:
     text = f"{len(read)} sheets with the same columns are one table: "
     notes += (Note("sheets-joined", text + ", ".join(name for name, *_ in read)),)
     return Raw(frame, str(path), lines_at(lines), notes, places=places)
-
-
-def _top_of(workbook: Any, sheet: int) -> Top:
-    rows = workbook.load_sheet(
-        sheet, header_row=None, skip_rows=0, n_rows=TOP_ROWS, dtypes="string"
-    ).to_polars().rows()  # fmt: skip
-    return top_of(rows)
 
 
 def _rows_below(workbook: Any, sheet: int, top: Top) -> tuple[pl.DataFrame, list[int]]:
