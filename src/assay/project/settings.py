@@ -20,7 +20,7 @@ class Between:
 
 @dataclass(frozen=True, slots=True)
 class Written:
-    """How a text is written: the whole of it as a regular expression, and an example.
+    """How a text must be written: a regular expression for all of it, and an example.
 
     With ``number``, a number without quotes is read as the text; shares also as 0.1.
     """
@@ -49,7 +49,7 @@ Protocol = Literal["da", "sqm", "xsts", "scale", "esa", "mqm", "pairwise", "rank
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """The sample. A text in place of the table names its file alone."""
+    """The sample. A text instead of the table names its file."""
 
     file: FileName | None = None
     """Where the drawn sample is."""
@@ -72,7 +72,7 @@ class Scale:
     high: float = 100.0
     """The highest rating."""
     step: Annotated[float, Between(1e-6, 1e6)] = 1.0
-    """The distance of two neighbouring ratings."""
+    """The distance between neighbouring ratings."""
     anchors: tuple[str, ...] = ()
     """Words for evenly spaced points of the scale, from the lowest to the highest."""
 
@@ -82,14 +82,14 @@ class Severity:
     """One severity of a marked error."""
 
     name: Word
-    """What raters read."""
+    """The name that raters see."""
     weight: Annotated[float, Between(0, 1e6)]
-    """What an error of it costs."""
+    """What one such error costs."""
 
 
 @dataclass(frozen=True, slots=True)
 class Screen:
-    """What a rater sees at once."""
+    """What one screen shows a rater."""
 
     outputs: Annotated[int, Between(1, 8)] = 1
     """Systems side by side, 1 to 8."""
@@ -100,10 +100,10 @@ class Screen:
     editing: Literal["light", "full"] = "full"
     """How much editors change: what is needed to understand the text, or to publish it."""
     sets: Literal["planned", "best", "order"] = "planned"
-    """For comparisons: dealt evenly beforehand, or chosen by the results so far, to find the
-    ``best`` system or the whole ``order`` soon."""
+    """For comparisons: planned evenly in advance, or chosen by the results so far, to find the
+    ``best`` system or the whole ``order`` sooner."""
     most_outputs: Count = 60
-    """A task with more is dealt in blocks of systems."""
+    """A task with more outputs is split into blocks of systems."""
     languages: tuple[Language, Language] | None = None
     """Source and target language (BCP 47), for the direction of writing, fonts and words."""
 
@@ -113,24 +113,24 @@ class Raters:
     """Who rates."""
 
     number: Annotated[int, Between(1, 10_000)] = 1
-    """How many there are."""
+    """How many raters there are."""
     names: tuple[Word, ...] = ()
     """Code names; without them ``rater-1``, ``rater-2``, ..."""
     per_task: Annotated[int, Between(1, 20)] = 1
     """How many rate every task."""
     overlap: Share | None = None
-    """The share of the tasks that goes to one rater more, ``10%`` unless said."""
+    """The share of the tasks that goes to one additional rater; ``10%`` by default."""
     lease: Minutes = "auto"
     """Minutes after which a task that was opened goes to another rater."""
     quota: Count | None = None
-    """Most tasks of one rater."""
+    """The most tasks that one rater gets."""
     minutes: Count | None = None
-    """Most minutes of one rater's work; a task that was begun is finished."""
+    """The most minutes that one rater works; a task that was begun is finished."""
 
 
 @dataclass(frozen=True, slots=True)
 class Checks:
-    """How attention is watched, and how raters are taught."""
+    """How attention is checked, and how raters are trained."""
 
     share: Share | None = None
     """The share of the outputs that are also shown as a spoiled copy."""
@@ -141,7 +141,7 @@ class Checks:
     tutorial: FileName | None = None
     """A table of solved examples to begin with."""
     block_after: Count | None = None
-    """So many failed checks end a rater's work."""
+    """A rater with so many failed checks cannot go on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,25 +156,25 @@ class Forms:
 
 @dataclass(frozen=True, slots=True)
 class Stop:
-    """When enough has been rated; chosen beforehand."""
+    """When collecting ends; chosen in advance."""
 
     goal: Literal["ranking", "score", "budget"] = "ranking"
-    """What ends the collecting: an order, intervals that are narrow enough, or the last task."""
+    """What ends the collecting: a decided order, narrow enough intervals, or the last task."""
     looks: Annotated[int, Between(1, 50)] = 5
-    """How many planned moments there are at which it may end."""
+    """The number of planned looks at which it may end."""
     level: Annotated[float, Between(0.5, 0.9999)] = 0.95
-    """The confidence of the verdicts."""
+    """The confidence level of the verdicts."""
     target: Annotated[float, Between(1e-6, 1e6)] | None = None
     """For the goal ``score``: the wanted half-width of every interval."""
     rest: Literal["decided", "never"] = "never"
     """Whether a system whose every difference is decided is shown no more."""
     guarantee: bool = False
-    """Any-time bounds in place of planned looks."""
+    """Use any-time bounds instead of planned looks."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pay:
-    """What a rating costs: any one of the three prices, and the time it takes where known."""
+    """What a rating costs: one of the three prices and, if known, the time it takes."""
 
     per_rating: Price | None = None
     """The price of one rating, or of one judgment."""
@@ -185,7 +185,7 @@ class Pay:
     seconds_per_rating: Annotated[float, Between(0.1, 86_400)] | None = None
     """How long one rating takes."""
     currency: Annotated[str, Written(r"[A-Z]{3}|[€$£¥]", "EUR")] | None = None
-    """Shown behind every price."""
+    """The currency of all prices."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -193,15 +193,15 @@ class Crowd:
     """Parameters and addresses of a crowd platform."""
 
     id: Word = "PROLIFIC_PID"
-    """The parameter of the link that says who comes."""
+    """The link parameter that identifies the rater."""
     keep: tuple[Word, ...] = ()
     """Parameters that are stored with the answers."""
     done: Address | None = None
-    """Where raters go who have finished."""
+    """Where raters are sent who have finished."""
     screened_out: Address | None = None
-    """Where raters go who failed the test."""
+    """Where raters are sent who failed the test."""
     full: Address | None = None
-    """Where raters go who come when nothing is left."""
+    """Where raters are sent when no task is left."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,11 +209,11 @@ class Settings:
     """Everything ``assay.toml`` can say."""
 
     name: Word = "campaign"
-    """What reports and pages call it."""
+    """The name in reports and on pages."""
     protocol: Protocol | None = None
     """How outputs are judged; ``da``, ``sqm`` and ``xsts`` are scales with their usual range."""
     better: Literal["higher", "lower"] | None = None
-    """Which ratings are better; known from the protocol where that is said."""
+    """Which ratings are better; follows from the protocol, if one is given."""
     range: tuple[float, float] | None = None
     """The lowest and the highest rating possible; others are refused."""
     columns: dict[str, Word] = field(default_factory=dict)
@@ -229,9 +229,9 @@ class Settings:
     method: Word | None = None
     """How scores are estimated."""
     target: Literal["raters", "texts", "answers"] | None = None
-    """What intervals are for: other raters, other texts too, or these answers alone."""
+    """What intervals cover: other raters, other texts too, or these answers alone."""
     instructions: FileName | None = None
-    """A text file with your own words to the raters."""
+    """A text file with your instructions to the raters."""
     consent: FileName | None = None
     """A text file that raters agree to before they begin."""
     scores: FileName | None = None
@@ -239,9 +239,9 @@ class Settings:
     sample: Drawing = Drawing()
     """Which segments are rated."""
     key: FileName | None = None
-    """Which line of a blind sheet is whose; kept from raters."""
+    """The key of blind sheets: which line belongs to which system; raters never see it."""
     returned: tuple[FileName, ...] = ()
-    """What raters sent back; all of it is read again when more comes."""
+    """Sheets that raters sent back; all are read again when more arrive."""
     ratings: tuple[FileName, ...] = ()
     """Answers that are scores, one file or several."""
     judgments: tuple[FileName, ...] = ()
@@ -251,19 +251,19 @@ class Settings:
     errors: tuple[FileName, ...] = ()
     """Marked errors: answers, or marks that raters begin with."""
     scales: tuple[Scale, ...] = ()
-    """The scales that are asked, where the protocol's own do not serve."""
+    """The scales that raters use, instead of the protocol's own."""
     severities: tuple[Severity, ...] = ()
-    """The severities of errors, where the protocol's own do not serve."""
+    """The severities of errors, instead of the protocol's own."""
     categories: tuple[Word, ...] = ()
     """Error categories, ``Accuracy/Omission`` for one below another; weights by ``weights``."""
     weights: dict[str, Annotated[float, Between(0, 1e6)]] = field(default_factory=dict)
-    """``category/severity`` or ``severity`` to weight, where the protocol's own do not serve."""
+    """``category/severity`` or ``severity`` to weight, instead of the protocol's own."""
     screen: Screen = Screen()
-    """What a rater sees at once."""
+    """What one screen shows a rater."""
     raters: Raters = Raters()
     """Who rates."""
     checks: Checks = Checks()
-    """How attention is watched, and how raters are taught."""
+    """How attention is checked, and how raters are trained."""
     forms: Forms = Forms()
     """Questions to the raters about themselves and the work."""
     stop: Stop = Stop()

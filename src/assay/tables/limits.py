@@ -37,7 +37,7 @@ class FileLimits:
     metrics: int = 200
     """Columns of the scores that are used as metrics."""
     nesting: int = 100
-    """JSON values inside each other."""
+    """Levels of nested JSON values."""
 
     def __post_init__(self) -> None:
         for field in fields(self):
