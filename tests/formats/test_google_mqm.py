@@ -213,7 +213,7 @@ def test_the_fewest_columns(tmp_path: Path):
         ({"target": ["a\tb"]}, "line 1, column target: a tab or line break cannot be written"),
         ({"category": ["a\nb"]}, "line 1, column category: a tab or line break cannot be written"),
         ({"notes": ["a\rb"]}, "line 1, column notes: a tab or line break cannot be written"),
-        ({"source": ["a</v>b"]}, "line 1, column source: the text has <v> or </v> of its own"),
+        ({"source": ["a</v>b"]}, "line 1, column source: the text contains <v> or </v>"),
         ({"start": [0], "end": [3]}, "line 1, column start: the span 0 to 3 lies outside its text"),
         ({"start": [0], "end": [None]}, "a span needs both start and end"),
         ({"globalSegId": ["x"]}, "'globalSegId' would be taken for one of the format's own"),

@@ -657,9 +657,10 @@ def _typed(frame: pl.DataFrame, rule: ColumnRule, findings: Findings) -> pl.Seri
 def _need_names(values: pl.Series, findings: Findings) -> None:
     """Refuse names that are too long to be names, and two that look the same."""
     most = min(LIMITS.get().name, 2**32 - 1)  # no text is longer
-    message = f"is a name of over {most:,} bytes; shorten it or allow it with `limits` (name=N)"
     long = values.str.len_bytes() > most
-    findings.rows(long, values.name, values.str.head(40) + "...", message)
+    if long.any():
+        message = f"is a name of over {most:,} bytes; shorten it or allow it with `limits` (name=N)"
+        findings.rows(long, values.name, values.str.head(40) + "...", message)
     for message in look_alikes(values):
         findings.header(message, values.name)
 
