@@ -194,7 +194,7 @@ def words_for_scores(folder: Path) -> Made:
     words = ["poor", "fair", "good", "excellent", "excellent"]
     rows = scored(lambda score: words[score // 25])
     made = text_file(folder / "x.csv", ["segment", "system", "rater", "grade"], rows)
-    return Made(made.files, asks="grade has words, no numbers (excellent, fair, good")
+    return Made(made.files, asks="grade has words instead of numbers (excellent, fair, good")
 
 
 @made
@@ -529,7 +529,7 @@ def a_form_with_a_question_per_output(folder: Path) -> Made:
 def yes_or_no(folder: Path) -> Made:
     rows = scored(lambda score: "Yes" if score > 65 else "No")
     made = text_file(folder / "x.csv", ["segment", "system", "rater", "Acceptable"], rows)
-    return Made(made.files, asks="Acceptable has words, no numbers (No, Yes)")
+    return Made(made.files, asks="Acceptable has words instead of numbers (No, Yes)")
 
 
 @made

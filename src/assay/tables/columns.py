@@ -76,7 +76,7 @@ class SeenColumn:
         return "".join(self.words)
 
     @property
-    def said(self) -> list[str]:
+    def unique_texts(self) -> list[str]:
         """The values, each once, as text."""
         return self.values.drop_nulls().unique().cast(pl.String).to_list()
 
@@ -149,7 +149,7 @@ def fits(column: SeenColumn, role: str) -> bool:
     if column.text or (column.numeric and not column.whole and not written):
         return False
     if role == "check":
-        return {value.lower() for value in column.said} <= YES_OR_NO
+        return {value.lower() for value in column.unique_texts} <= YES_OR_NO
     if role in ("left", "right", "winner", "category", "severity"):
         return role == "winner" or not column.numeric
     # Names repeat: what differs in every row is a number of rows, or a text.

@@ -37,7 +37,7 @@ JOIN = "+"
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What the table does not tell; ``argument`` takes one of the ``answers``."""
+    """What the table leaves open; ``argument`` takes one of the ``answers``."""
 
     text: str
     argument: str
@@ -70,7 +70,7 @@ class Guess(Result, kind="guess"):
     ignored: tuple[str, ...] = ()
     questions: tuple[Question, ...] = ()
     lower_likely: bool = False
-    """Whether less may be better, as of MQM or German marks; nothing is said of it yet."""
+    """Whether less may be better, as with MQM or German marks; the user must say so."""
 
     @property
     def signature(self) -> str:
@@ -103,11 +103,11 @@ class Guess(Result, kind="guess"):
         return " ".join("; ".join(parts).split())
 
     def scaled(self, name: str) -> float:
-        """By what the values of a column are multiplied: a time is in seconds."""
+        """The factor for the values of a column: a time is read in seconds."""
         return seconds_in(self.columns[name]) if name == "seconds" else 1.0
 
     def need_answers(self) -> Guess:
-        """The guess itself, or an error with what must be asked first."""
+        """The guess itself; raises if questions are open."""
         if self.questions:
             raise InputError(f"{self.source}: {'; '.join(map(str, self.questions))}")
         return self
@@ -136,7 +136,7 @@ def guess(
         find_schema(kind)
     raw = _as_one(source)
     table = [look_at(raw.frame[name]) for name in raw.frame.columns]
-    long, wide = _said(columns or {}, raw.frame.columns)
+    long, wide = _given(columns or {}, raw.frame.columns)
     if kind is None:
         kind, question = _kind(table, long, wide)
         if kind is None:
@@ -162,10 +162,10 @@ def _as_one(source: Source | Raw | Sequence[Source]) -> Raw:
     return joined(raws)
 
 
-def _said(
+def _given(
     columns: Mapping[str, str | Sequence[str]], present: Sequence[str]
 ) -> tuple[dict[str, str], dict[str, list[str]]]:
-    """What the user said: one column for a name, or several that stand side by side."""
+    """What the user gave: one column for a name, or several side by side."""
     long: dict[str, str] = {}
     wide: dict[str, list[str]] = {}
     for name, own in columns.items():

@@ -49,7 +49,7 @@ from assay.tables.wide import (
     find_crossed,
     find_numbered,
     melt,
-    melt_as_said,
+    melt_as_given,
     melt_texts,
     spread_over,
 )
@@ -82,8 +82,8 @@ class TableReading:
             need_known("columns", name, self.schema.names, f"is not a column of {self.kind}")
 
     def guess(self) -> Guess:
-        """Everything that can be said of the table."""
-        melt_as_said(self)
+        """Assign roles to columns, and ask what remains open."""
+        melt_as_given(self)
         for least in (OWN, KNOWN, LIKELY):
             for role in self.schema.names:
                 if role != "score" and role not in self.found and role not in self.spread:
@@ -111,7 +111,7 @@ class TableReading:
 
     @property
     def free(self) -> list[SeenColumn]:
-        """The columns of which nothing is known yet."""
+        """The columns without a role so far."""
         taken = {*self.found.values(), *self.melted, *self.places}
         return [column for column in self.table if column.name not in taken]
 
@@ -120,20 +120,20 @@ class TableReading:
         return next(column for column in self.table if column.name == name)
 
     def ask(self, text: str, *answers: str) -> None:
-        """One more question about columns."""
+        """Add a question about columns."""
         if self.asked and not self.asked[-1].answers and not answers:
             return
         self.asked.append(Question(text, "columns", answers[:MOST_ANSWERS]))
 
     def _find_by_place(self, place: SeenColumn) -> None:
-        """The systems or raters that only the names of files or sheets tell."""
+        """Find systems or raters that are named only by files or sheets."""
         open_ = [r for r in ("system", "rater", "editor") if r in self.schema.names
                  and r not in self.found and r not in self.spread]  # fmt: skip
         asked = " ".join(answer for q in self.asked for answer in q.answers)
         open_ = [role for role in open_ if f"{role}=" not in asked]
         if place.name in self.found.values() or not open_:
             return
-        rows, names = self._key_rows(), place.said
+        rows, names = self._key_rows(), place.unique_texts
         repeated = rows.width > 0 and rows.n_unique() < rows.height
         machines = sum(bool(MACHINES.fullmatch(name)) for name in names) > len(names) / 2
         if "system" in open_ and (len(open_) == 1 or machines):
@@ -149,7 +149,7 @@ class TableReading:
         return pl.DataFrame([self.column(name).values for name in key])
 
     def _find(self, role: str, least: int) -> None:
-        """The one column that is this, if there is one; of several the user must say which."""
+        """Find the column with this role; if several are likely, ask which."""
         able = [c for c in self.free if strength(c, role) >= least and self._plausible(c, role)]
         if len(able) > 1 and not self._same(able):
             asked = any(f"`{role}`" in question.text for question in self.asked)
@@ -160,12 +160,12 @@ class TableReading:
             self.found[role] = able[0].name
 
     def _same(self, able: Sequence[SeenColumn]) -> bool:
-        """Whether columns say the same in other words, as the number and name of a document do."""
+        """Whether columns match one to one, like the number and the name of a document."""
         pairs = pl.DataFrame([c.values.cast(pl.String).alias(str(k)) for k, c in enumerate(able)])
         return pairs.n_unique() == max(c.distinct for c in able) == min(c.distinct for c in able)
 
     def _plausible(self, column: SeenColumn, role: str) -> bool:
-        """Whether a vague name can be this, given what is known of the other columns."""
+        """Whether a column with a vague name can have this role, given the other columns."""
         if any(f"={column.name}" in answer for q in self.asked for answer in q.answers):
             return False
         if strength(column, role) > LIKELY:
@@ -179,7 +179,7 @@ class TableReading:
         return True
 
     def _person(self, column: SeenColumn, role: str) -> bool:
-        """Whether the column of people, or machines, is this; asks where it may be both."""
+        """Whether a column of people, or machines, has this role; asks if it may have another."""
         open_ = [r for r in PERSONAL if r in self.schema.names and r not in self.found
                  and r not in self.spread]  # fmt: skip
         machines = [bool(MACHINES.fullmatch(str(v))) for v in column.values.unique()]
@@ -194,7 +194,7 @@ class TableReading:
         return True
 
     def _find_score(self) -> None:
-        """The column of the scores, or the columns of several raters or systems."""
+        """Find the column of the scores, or the columns of several raters or systems."""
         able = [c for c in self.free if strength(c, "score") >= KNOWN]
         own = [c for c in able if c.name == "score"]
         plain = own or [c for c in able if not {*c.words} & AVERAGED]
@@ -245,7 +245,7 @@ class TableReading:
             self.ask(f"Which is `score`: {some(names)}?", *answers)
 
     def _other_scores(self, score: SeenColumn) -> list[SeenColumn]:
-        """Columns that may as well be the score, where its name has a qualifier, as theirs have."""
+        """Other columns that may be the score, if its name is as specific as theirs."""
         if not [word for word in score.words if word not in SCORED | {"esa", "da", "sqm", "mqm"}]:
             return []
         return [
@@ -255,11 +255,11 @@ class TableReading:
         ]  # fmt: skip
 
     def _find_verdicts(self) -> None:
-        """The column that says who won, by what stands in it."""
+        """Find the column that says who won by its values."""
         able = [
             c for c in self.free
             if not c.numeric and 1 < c.distinct <= MOST_KINDS
-            and all(side_of(word, self.found) for word in c.said)
+            and all(side_of(word, self.found) for word in c.unique_texts)
         ]  # fmt: skip
         if len(able) == 1:
             self.found["winner"] = able[0].name
@@ -290,9 +290,9 @@ class TableReading:
         )  # fmt: skip
 
     def _lower_likely(self) -> bool:
-        """Whether less may be better by the name of the score, or by marks from 1 to 6."""
-        own = [self.found[n] for n in ("score",) if n in self.found]
-        scores = [self.column(name) for name in (*own, *(self.melted if not own else ()))]
+        """Whether less may be better, by the name of the score or as marks run from 1 to 6."""
+        names = [self.found["score"]] if "score" in self.found else self.melted
+        scores = [self.column(name) for name in names]
         scores = [column for column in scores if column.numeric]
         if any({*column.words} & LOWER or best_is_low(column.name) for column in scores):
             return True
@@ -302,7 +302,7 @@ class TableReading:
         return bool(len(known) and known.min() >= 1 and known.max() <= 6)
 
     def _like_the_score(self, column: SeenColumn) -> bool:
-        """Whether a column of numbers is another rating: by its name, or almost equal."""
+        """Whether a column of numbers is another rating: by its name, or by its values."""
         if RATED.fullmatch(column.name) or {*column.words} & STANDARDISED:
             return True
         if "score" not in self.found:
@@ -325,9 +325,9 @@ def ask_for_required(table: TableReading) -> None:
     for place, role in enumerate(missing):
         worded = [c for c in table.free if role == "score" and _may_be_words(table, c)]
         if worded:
+            words = some(sorted(worded[0].unique_texts))
             text = (
-                f"{worded[0].name} has words, no numbers ({some(sorted(worded[0].said))}):"
-                " write a number for each."
+                f"{worded[0].name} has words instead of numbers ({words}): write a number for each."
             )
             table.asked.append(Question(text, "columns", ("score=YOURS",)))
             continue
@@ -354,7 +354,7 @@ def _may_be_words(table: TableReading, column: SeenColumn) -> bool:
 
 
 def ask_for_documents(table: TableReading) -> None:
-    """Ask for the document where outputs stand twice and some column tells them apart."""
+    """Ask for the document if outputs stand in several rows that some column tells apart."""
     if table.kind not in ("scores", "ratings") or "doc" in table.found or table.asked:
         return
     rows = table._key_rows()
@@ -384,20 +384,20 @@ def ask_for_languages(table: TableReading) -> None:
 
 
 def ask_for_answers_alone(table: TableReading) -> None:
-    """Ask which rows count where some are attention checks, or of another protocol."""
+    """Ask which rows count if some are attention checks or of another protocol."""
     for column in table.free:
         if column.text or column.numeric or not 1 < column.distinct <= MOST_KINDS:
             continue
-        odd = [value for value in column.said if "".join(words_of(value)) in CONTROLS]
+        odd = [value for value in column.unique_texts if "".join(words_of(value)) in CONTROLS]
         if odd or "protocol" in column.words:
             what = f"is {odd[0]} in it an attention check" if odd else "which one is meant"
             common = column.values.cast(pl.String).mode().sort()[0]
-            text = f"{column.name} has {some(sorted(column.said))}: {what}?"
+            text = f"{column.name} has {some(sorted(column.unique_texts))}: {what}?"
             table.asked.append(Question(text, "only", (f"{column.name}={common}",)))
 
 
 def ask_for_verdicts(table: TableReading) -> None:
-    """Ask what those verdicts mean that name neither a side nor a system."""
+    """Ask about verdicts that name neither a side nor a system."""
     said = table.column(table.found["winner"]).values.cast(pl.String).drop_nulls().unique()
     names = {
         name for side in ("left", "right") if side in table.found

@@ -23,13 +23,13 @@ SIGNS = (" / ", "/", " - ", "|", ":", "__", "_", "-", ".", " ")
 BRACKETS = " []()"
 
 
-def melt_as_said(reading: TableReading) -> None:
-    """Spread what the user said over the columns that the user named."""
+def melt_as_given(reading: TableReading) -> None:
+    """Melt the columns that the user named."""
     for name, columns in reading.wide.items():
         if not {*name.split(JOIN)} <= {"rater", "system", "seg"} or len(reading.wide) > 1:
             raise InputError(
                 f"`columns` ({name}={JOIN.join(columns)}): only rater, system or seg may be"
-                " spread over several columns, and one of them; name one column"
+                " spread over several columns, and only one of them; name one column"
             )
         if JOIN in name:
             melt_crossed(reading, name, columns)
@@ -39,7 +39,7 @@ def melt_as_said(reading: TableReading) -> None:
 
 
 def melt(reading: TableReading, into: str, value: str, columns: Sequence[str]) -> None:
-    """Make every column the rows of a rater, system or segment (``into``)."""
+    """Turn each column into the rows of one rater, system or segment (``into``)."""
     names = {name: labelled(name, words_of(name))[1] for name in columns}
     if len({*names.values()}) < len(names) or into == "seg":
         names = {name: name for name in columns}
@@ -47,19 +47,19 @@ def melt(reading: TableReading, into: str, value: str, columns: Sequence[str]) -
 
 
 def melt_crossed(reading: TableReading, into: str, columns: Sequence[str]) -> None:
-    """Columns that are each called by a system and a rater."""
+    """Melt columns whose names combine two of system, rater and segment."""
     split = crossed([(name, labelled(name, words_of(name))[1]) for name in columns])
     if split is None:
         raise InputError(
-            f"`columns` ({into}={JOIN.join(columns)}): these names are not every one of some"
-            f" {into.replace(JOIN, 's with every one of some ')}s; name columns of one of them"
+            f"`columns` ({into}={JOIN.join(columns)}): these columns do not combine every"
+            f" {into.replace(JOIN, ' with every ')}; name the columns of one of them"
         )
     reading.into, reading.value = into, "score"
     reading.melted = {name: JOIN.join(both) for name, both in split.items()}
 
 
 def find_numbered(reading: TableReading) -> bool:
-    """Whether every segment has a column: S1, S2, S3 and so on."""
+    """Melt columns of segments, named S1, S2, S3 and so on; False if there are none."""
     able = [c for c in reading.free if c.numeric and c.words and c.words[-1].isdigit()]
     stems = {"".join(c.words[:-1]) for c in able}
     named = stems and stems <= known_as("seg") | NUMBERED
@@ -70,7 +70,7 @@ def find_numbered(reading: TableReading) -> bool:
 
 
 def find_crossed(reading: TableReading) -> bool:
-    """Whether columns of numbers are all of some with all of others; asks which is which.
+    """Melt columns that combine two roles, or ask which is which; False if there are none.
 
     They may be systems and raters, or segments and systems where each row is a rater's.
     """
@@ -100,7 +100,7 @@ def find_crossed(reading: TableReading) -> bool:
 
 
 def spread_over(reading: TableReading, sides: Mapping[str, Mapping[str, str]]) -> str | None:
-    """Whether raters or systems stand side by side; None where neither surely does."""
+    """Which of raters and systems surely stand side by side, if any."""
     for into, other in (("rater", "system"), ("system", "rater")):
         if len(sides[into]) > 1 and into not in reading.found and not sides[other]:
             return into
@@ -108,7 +108,7 @@ def spread_over(reading: TableReading, sides: Mapping[str, Mapping[str, str]]) -
 
 
 def ask_for_all(reading: TableReading, into: str, others: Mapping[str, str]) -> None:
-    """Ask about columns of the same scale that are called otherwise."""
+    """Ask about columns on the same scale whose names are of another sort."""
     known = np.concatenate([reading.column(name).numbers for name in reading.melted])
     high = float(np.nanmax(known))
     tops = {c.name: np.nanmax(c.numbers) for c in reading.table if c.name in others and c.whole}
@@ -122,7 +122,7 @@ def ask_for_all(reading: TableReading, into: str, others: Mapping[str, str]) -> 
 
 
 def melt_texts(reading: TableReading) -> None:
-    """Outputs of several systems side by side."""
+    """Melt the outputs of several systems that stand side by side."""
     able = {c.name: labelled(c.name, c.words) for c in reading.free if c.text}
     for name, (into, _) in list(able.items()):
         rest = [w for w in words_of(name) if w not in known_as("target") or w == "mt"]
@@ -137,7 +137,7 @@ def melt_texts(reading: TableReading) -> None:
 
 
 def _role_of(names: Sequence[str]) -> str | None:
-    """Whether these are names of segments, of systems or of raters; None: they do not tell."""
+    """Whether these are names of segments, systems or raters; None if they do not tell."""
     words = [words_of(name) for name in names]
     stems = {"".join(own[:-1]) for own in words if own and own[-1].isdigit()}
     if all(own and own[-1].isdigit() for own in words) and stems <= NUMBERED | known_as("seg"):
@@ -152,7 +152,7 @@ def _role_of(names: Sequence[str]) -> str | None:
 
 
 def crossed(names: Sequence[tuple[str, str]]) -> dict[str, tuple[str, str]] | None:
-    """The two parts of names that are every one of some with every one of others.
+    """Both parts of names that combine every name of one group with every name of another.
 
     >>> crossed([(n, n) for n in ("A_Ann", "A_Ben", "B_Ann", "B_Ben")])["B_Ann"]
     ('B', 'Ann')
