@@ -59,8 +59,7 @@ BY_MEMORY = frozenset({
 })  # fmt: skip
 TOOLS = (".sdlxliff", ".mxliff", ".mqxliff", ".xlf", ".xliff", ".xlif")
 """Endings of XLIFF files."""
-_NAMES = {"seg": ("seg",), "source": ("source",), "system": ("system",), "editor": ("editor",),
-          "seconds": ("seconds",)}  # fmt: skip
+_NAMES = ("seg", "source", "system", "editor", "seconds")
 _TARGETS = {"before": ("mt", "target"), "after": ("edited", "target")}
 _TEXTS = ("source", "target", "mt", "edited")
 _LANGUAGE = "{http://www.w3.org/XML/1998/namespace}lang"
@@ -179,7 +178,7 @@ def _columns(
     for user in columns.values():
         need_known("columns", user, frame.columns, f"is not a column of {path}")
     found = dict(columns)
-    for name, roles in {"target": _TARGETS[role], **_NAMES}.items():
+    for name, roles in {"target": _TARGETS[role], **{name: (name,) for name in _NAMES}}.items():
         able = [user for role_ in roles for user in _called(role_, frame.columns)]
         able = [user for user in able if user not in found.values()]
         if name not in found and able:

@@ -37,7 +37,7 @@ from assay.tables.names import (
     words_of,
 )
 from assay.tables.numerals import seconds_of, understood
-from assay.tables.schemas import SCHEMAS
+from assay.tables.schemas import RESERVED
 
 NEARLY_NUMBERS, SOME_NUMBERS = 0.95, 0.3
 """A text column with the first share of numbers is a metric with faults; from the second on, the
@@ -225,10 +225,9 @@ def _side_strength(column: SeenColumn, role: str) -> int:
     return LIKELY if len(sides) == 1 and not rest else 0
 
 
-def roles_of(column: SeenColumn) -> list[str]:
-    """The columns of Assay's that this may be."""
-    names = dict.fromkeys(name for schema in SCHEMAS.values() for name in schema.names)
-    return [role for role in names if strength(column, role)]
+def has_role(column: SeenColumn) -> bool:
+    """Whether this may be one of Assay's columns."""
+    return any(strength(column, role) for role in RESERVED)
 
 
 def counts(column: SeenColumn) -> bool:
@@ -241,16 +240,13 @@ def side_by_side(free: Sequence[SeenColumn]) -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {"rater": {}, "system": {}, "": {}}
     for column in free:
         averaged = {*column.words} & (AVERAGED | STANDARDISED)
-        if not column.numeric or is_metric(column) or averaged or column.name in ROLE_NAMES:
+        if not column.numeric or is_metric(column) or averaged or column.name in RESERVED:
             continue
         into, label = labelled(column.name, column.words)
         ranked = label != column.name and bool({*column.words} & RANKS)
-        if into or ranked or not (counts(column) or roles_of(column) or {*column.words} & TIME):
+        if into or ranked or not (counts(column) or has_role(column) or {*column.words} & TIME):
             found[into][column.name] = label
     return found
-
-
-ROLE_NAMES = frozenset(name for schema in SCHEMAS.values() for name in schema.names)
 
 
 def labelled(name: str, words: Sequence[str]) -> tuple[str, str]:

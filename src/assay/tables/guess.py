@@ -18,9 +18,9 @@ from assay.tables.columns import (
     OWN,
     SeenColumn,
     counts,
+    has_role,
     is_metric,
     look_at,
-    roles_of,
     side_by_side,
     strength,
 )
@@ -220,7 +220,7 @@ def _kind(
     if kinds:
         return kinds[0], None
     if has("seg", LIKELY) and (has("system") or any(c.text for c in table)):
-        unknown = [c for c in free if c.numeric and not roles_of(c) and not counts(c)]
+        unknown = [c for c in free if c.numeric and not has_role(c) and not counts(c)]
         if not unknown or any(c.text for c in table):
             return "scores", None
         return None, Question(

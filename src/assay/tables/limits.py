@@ -43,7 +43,9 @@ class FileLimits:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise OptionError(field.name, value, "is not a limit", "give a number from 1 on")
+                raise OptionError(
+                    field.name, value, "is not a limit", "give a number from 1 on"
+                )
 
 
 def parse_limits(text: str, argument: str = "limits") -> FileLimits:
