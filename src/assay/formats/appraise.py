@@ -92,7 +92,7 @@ def read(path: Path, kind: str, options: Options) -> Raw:
 
 
 def read_said(path: Path, options: Options) -> tuple[list[Said], tuple[Note, ...]]:
-    """Everything that raters said of every output: score, marks, time."""
+    """Everything that raters said about every output: score, marks, time."""
     rows, marks = FileRows(path, "ratings"), FileRows(path, "errors")
     items = list(_items(path, rows))
     rows.stop()
@@ -128,7 +128,7 @@ def _items(path: Path, rows: FileRows) -> Iterator[_Item]:
 
 
 def _records(content: str, rows: FileRows) -> Iterator[tuple[int, list[str]]]:
-    """The records that are not blank, with the line each starts on, as far as quotes pair up."""
+    """The records that are not blank, with their lines, until quotes fail to pair up."""
     reader = csv.reader(io.StringIO(content, newline=""), strict=True)
     line = 1
     try:
@@ -265,7 +265,7 @@ def _spans(cell: str) -> list[dict[str, Any]] | None:
 
 
 def need_numbers(segments: Iterable[str]) -> None:
-    """Refuse segments that Appraise cannot number its items by."""
+    """Refuse segments whose names are not whole numbers, as Appraise needs them."""
     findings = Findings(SOURCE)
     for seg in segments:
         if not _NUMBER.fullmatch(seg):

@@ -1,4 +1,4 @@
-"""Check a file, and turn one kind of file into another."""
+"""Checks a file, and turns one kind of file into another."""
 
 from __future__ import annotations
 
@@ -202,7 +202,7 @@ def read_table(
     range: tuple[float, float] | None = None, test_set: TestSet | None = None,
     only: Only | None = None,
 ) -> CheckedTable:  # fmt: skip
-    """A table of this kind, checked; options that it has no use for do not count."""
+    """Read a table of this kind; options that it does not use are ignored."""
     readers: dict[str, Callable[[], CheckedTable]] = {
         "scores": lambda: read_scores(
             source, columns=columns, metrics=metrics, exclude=exclude, only=only

@@ -89,7 +89,7 @@ def _tasks(path: Path) -> list[Any]:
 
 @dataclass(frozen=True, slots=True)
 class _Annotation:
-    """What one rater said of one task: its number, its place in the table, its data."""
+    """What one rater said about one task: its number, its place in the table, its data."""
 
     number: int
     place: Row
@@ -136,7 +136,7 @@ def _annotations(number: int, task: Any, kind: str, rows: FileRows) -> Iterator[
 
 
 def read_said(path: Path, options: Options) -> tuple[list[Said], tuple[Note, ...]]:
-    """Everything that raters said of every output: score, marks, comment, time."""
+    """Everything that raters said about every output: score, marks, comment, time."""
     rows, marks = FileRows(path, "ratings"), FileRows(path, "errors")
     said = []
     for number, task in enumerate(_tasks(path), start=1):

@@ -297,7 +297,7 @@ def language_pairs(path: Path) -> list[str]:
 
 
 def score_files(place: Path, beginning: str, ending: str) -> dict[str, Path]:
-    """Files of a place by what stands between ``beginning`` and ``ending`` of their names."""
+    """Files of a folder by the part of their names between ``beginning`` and ``ending``."""
     names = re.compile(f"{re.escape(beginning)}(.+){re.escape(ending)}", re.DOTALL)
     matches = [(names.fullmatch(item.name), item) for item in _items(place)]
     return {match[1]: item for match, item in matches if match and item.is_file()}

@@ -68,7 +68,7 @@ def _unescaped(part: str) -> str:
 
 @dataclass(frozen=True, slots=True)
 class _Answer:
-    """What one rater said of one system's output of one segment."""
+    """What one rater said about one system's output of one segment."""
 
     line: int
     rater: str
@@ -105,7 +105,7 @@ def _placed(answers: Sequence[_Answer]) -> Iterator[tuple[_Answer, dict[str, Any
 
 
 def read_said(path: Path, options: Options) -> tuple[list[Said], tuple[Note, ...]]:
-    """Everything that raters said of every output: score, marks, comment, time."""
+    """Everything that raters said about every output: score, marks, comment, time."""
     rows, marks = FileRows(path, "ratings"), FileRows(path, "errors")
     answers = _latest(_active(read_json_lines(path), rows), rows)
     rows.stop()

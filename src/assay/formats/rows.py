@@ -1,4 +1,4 @@
-"""Rows gathered from a file that is not a table, and scores as the documents other tools show."""
+"""Rows collected from files that are not tables, and scores as documents for other tools."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def shown(value: object) -> str:
 
 
 class FileRows:
-    """The rows of one file, and what is wrong with it, as a reader finds them.
+    """The rows of one file, and its faults, as a reader finds them.
 
     ``kind`` is the kind of table; columns that stay empty are left out of the result.
     """
@@ -64,7 +64,7 @@ class FileRows:
         self._reported: set[str] = set()
 
     def add(self, line: int, row: Mapping[str, Any]) -> None:
-        """One row and the line it stands on."""
+        """Add a row and the line it stands on."""
         self._rows.append(row)
         self._lines.append(line)
 
@@ -72,29 +72,29 @@ class FileRows:
         self, line: int, place: Mapping[str, Any], category: Any, severity: Any, start: int | None,
         end: int | None,
     ) -> None:  # fmt: skip
-        """An error marked in a target; one without a place is of something that is missing."""
+        """Add an error in a target; one without a place marks something that is missing."""
         category = category or ("missing" if end is None else NO_CATEGORY)
         error = {"category": category, "severity": severity or NO_SEVERITY, "side": "target"}
         self.add(line, {**place, **error, "start": start, "end": end})
 
     def add_no_error(self, line: int, place: Mapping[str, Any]) -> None:
-        """An output that was looked at and has no errors."""
+        """Add an output that was looked at and has no errors."""
         self.add(line, {**place, "category": NO_ERROR, "severity": NO_ERROR})
 
     def fault(
         self, message: str, line: int | None, column: str | None = None, value: object = None
     ) -> None:
-        """Something wrong with the file; reading goes on, to find the rest."""
+        """Report a fault; reading goes on, to find the rest."""
         self.findings.add(message, line, column, None if value is None else shown(value))
 
     def fault_once(self, message: str, line: int, column: str) -> None:
-        """Something wrong with the file as a whole, reported where it was first noticed."""
+        """Report a fault of the whole file, once, where it was first noticed."""
         if message not in self._reported:
             self._reported.add(message)
             self.fault(message, line, column)
 
     def count(self, code: str, what: str, number: int = 1) -> None:
-        """Something that was left out on purpose; a note with this code says how often."""
+        """Count what was left out on purpose; a note with this code says how often."""
         if number:
             self._counts[code] = (what, self._counts.get(code, (what, 0))[1] + number)
 
@@ -103,7 +103,7 @@ class FileRows:
         self.findings.stop(rows=len(self._rows))
 
     def take(self) -> list[Mapping[str, Any]]:
-        """The rows so far, which are not kept."""
+        """Take out the rows so far."""
         rows, self._rows, self._lines = self._rows, [], []
         return rows
 
@@ -113,7 +113,7 @@ class FileRows:
         return tuple(Note(code, f"{what}: {n}") for code, (what, n) in self._counts.items())
 
     def raw(self, *, nothing: str, notes: Sequence[Note] = ()) -> Raw:
-        """The table; ``nothing`` is the error where there is not one row."""
+        """The table; ``nothing`` is the message if it has no rows."""
         self.stop()
         source = self.findings.raw.source
         if not self._rows:
@@ -152,7 +152,7 @@ Again: TypeAlias = Literal["spoiled", "repeat"] | None
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """Everything that a rater said of one output, as tools keep it together."""
+    """Everything that a rater said about one output."""
 
     line: int
     """Where it stands in its file."""
@@ -177,7 +177,7 @@ class Said:
 
 
 def said_of(rows: FileRows, marks: FileRows, line: int, **known: Any) -> Said:
-    """What the last rows of ratings and errors say together; they are taken out."""
+    """Take out the last rows of ratings and errors and combine them."""
     own, errors = rows.take(), marks.take()
     row: Mapping[str, Any] = own[0] if own else {}
     score: Any = row.get("score")

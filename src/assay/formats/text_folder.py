@@ -45,7 +45,7 @@ _PREFIX = re.compile(r"(hyps?|outputs?|systems?|mt)[_-]", re.IGNORECASE)
 
 @dataclass(frozen=True, slots=True)
 class TextFiles:
-    """Which file of a folder has what; ``outputs`` by the names of the systems."""
+    """The files of a folder by what they hold; ``outputs`` by the names of the systems."""
 
     outputs: dict[str, Path]
     source: Path | None = None
@@ -55,13 +55,13 @@ class TextFiles:
 
     @property
     def files(self) -> list[Path]:
-        """All of them."""
+        """All files."""
         about = [self.source, *self.references, self.doc, self.domain]
         return [*(file for file in about if file is not None), *self.outputs.values()]
 
 
 def find_texts(folder: Path) -> TextFiles:
-    """What the files of a folder are, by their names."""
+    """Tell by their names what the files of a folder hold."""
     found: dict[str, list[Path]] = {role: [] for role in (*ROLES, "output")}
     for file in _text_files(folder):
         found[_role(file.relative_to(folder))].append(file)
@@ -83,7 +83,7 @@ def find_texts(folder: Path) -> TextFiles:
 
 
 def is_text_folder(folder: Path) -> bool:
-    """Whether a folder has text files, two at least."""
+    """Whether a folder has at least two text files."""
     return folder.is_dir() and len(_text_files(folder)) > 1
 
 
@@ -98,7 +98,7 @@ def _text_files(folder: Path) -> list[Path]:
 
 
 def is_text_name(file: Path) -> bool:
-    """Whether a file has a name as texts have, such as ``source.txt`` or ``newstest.de``."""
+    """Whether a file is named like a text, such as ``source.txt`` or ``newstest.de``."""
     ending = file.suffix.lower()
     text = ending in ENDINGS or LANGUAGE.fullmatch(file.suffix) or ending[1:].isdigit()
     table = ending in FILE_TYPES  # of metrics, perhaps
@@ -152,7 +152,7 @@ def _stem(file: Path) -> str:
 
 
 def _cut(stem: str, first: int, last: int) -> str:
-    """A name without so many parts at its beginning and end."""
+    """A name without its first and last parts."""
     gaps = [match.span() for match in _SEPARATOR.finditer(stem)]
     begin = gaps[first - 1][1] if first else 0
     end = gaps[len(gaps) - last][0] if last else len(stem)
@@ -160,7 +160,7 @@ def _cut(stem: str, first: int, last: int) -> str:
 
 
 def languages_of(found: TextFiles) -> tuple[str, str] | None:
-    """Source and target language, where the files' names say them."""
+    """Source and target language, if the names of the files tell."""
     if found.source is None or not found.references:
         return None
     codes = []

@@ -174,7 +174,7 @@ def _row(number: int, line: int, cells: dict[str, Any]) -> VersionSegment:
 def _columns(
     path: Path, frame: pl.DataFrame, role: Literal["before", "after"], columns: Mapping[str, str]
 ) -> dict[str, str]:
-    """Assay's names to the table's: as the user says, else as they are called."""
+    """Assay's names to the table's: as given by the user, else by known names."""
     for user in columns.values():
         need_known("columns", user, frame.columns, f"is not a column of {path}")
     found = dict(columns)

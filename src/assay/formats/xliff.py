@@ -219,7 +219,7 @@ def write(frame: pl.DataFrame, path: Path, kind: str, options: Options) -> list[
 
 
 def _need_xml(edits: pl.DataFrame) -> None:
-    """XML has no way to write control characters."""
+    """Refuse control characters, which XML cannot hold."""
     findings = Findings("edits")
     for column in SCHEMAS["edits"].columns:
         if column.type != "text" or column.name not in edits.columns:
@@ -313,12 +313,12 @@ def children(element: Element, name: str) -> Iterator[Element]:
 
 
 def child(element: Element, name: str) -> Element | None:
-    """The first such child, if there is one."""
+    """The first child of this name, if any."""
     return next(children(element, name), None)
 
 
 def text_in(element: Element, name: str, code: frozenset[str] = CODE) -> str | None:
-    """The text of the first such child."""
+    """The text of the first child of this name."""
     inner = child(element, name)
     return None if inner is None else flat_text(inner, code)
 

@@ -23,7 +23,7 @@ HEADER = "# The settings of this project. Every command in this folder reads the
 
 
 def settings_of(parts: Sequence[Part], folder: Path) -> dict[str, object]:
-    """What the tables of a project say in its settings."""
+    """The settings that follow from the tables of a project."""
     said: dict[str, object] = {}
     for part in parts:
         name = file_of(part, folder)

@@ -43,7 +43,7 @@ class SettingProblem(Problem):
 
 
 def read_settings(path: str | Path) -> Settings:
-    """The settings of a file; all that is wrong with it is one error.
+    """The settings of a file; one error lists all its faults.
 
     Raises:
         TableError: The file is not TOML, has unknown keys, values of a wrong kind or out
@@ -92,7 +92,7 @@ def parse_leniently(text: str, source: str) -> tuple[Settings, list[Problem]]:
 
 
 def _not_toml(text: str) -> SettingProblem:
-    """What the parser says, with the line apart."""
+    """The parser's message, with its line."""
     place = re.search(r" \(at line (\d+), column (\d+)\)$", text)
     said = text if place is None else text[: place.start()]
     message = f"is not TOML: {said}; write KEY = VALUE, and texts in quotes"
@@ -100,7 +100,7 @@ def _not_toml(text: str) -> SettingProblem:
 
 
 def plain(value: object) -> str:
-    """A value as the file has it, shortened where it is long.
+    """A value as it stands in the file, cut short.
 
     >>> plain(True), plain("a"), plain([1, 2])
     ('true', '"a"', '[1, 2]')
@@ -266,7 +266,7 @@ def _hints(kind: Hashable) -> dict[str, Any]:
 
 
 def _as_text(value: float, limit: Written) -> str:
-    """A number as the text that is wanted: 0.1 as a share, 500 as an amount."""
+    """A number as text: 0.1 as a share, 500 as an amount."""
     share = f"{value * 100:.10g}%"
     fits = 0 <= value <= 1 and re.fullmatch(limit.pattern, share)
     return str(value) if not fits or re.fullmatch(limit.pattern, str(value)) else share

@@ -20,7 +20,7 @@ Fault = tuple[str, object, str]
 
 
 def contradictions(settings: Settings, said: Mapping[str, Any]) -> Iterator[Fault]:
-    """What contradicts something else; ``said`` tells what the file says from what is default."""
+    """The settings that contradict others; ``said`` is what the file itself says."""
     yield from _of_columns(settings)
     yield from _of_protocol(settings)
     yield from _of_raters(settings, said)

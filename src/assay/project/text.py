@@ -98,7 +98,7 @@ def lines_of_keys(text: str) -> dict[str, int]:
 
 
 def written(value: object) -> str:
-    """A value as TOML has it.
+    """A value written as TOML.
 
     >>> written({"design": "rounds", "looks": (1, 2.5), "on": True})
     '{ design = "rounds", looks = [1, 2.5], on = true }'
@@ -174,7 +174,7 @@ def _replaced(text: str, said: Mapping[str, Any], keys: tuple[str, ...], value: 
 
 
 def _end_of_table(text: str, entries: list[_Entry], above: tuple[str, ...]) -> int | None:
-    """Behind the last key of a table; None where no header opens it."""
+    """The end of the last key of a table; None if no header opens it."""
     place = None if above else 0
     inside = not above
     for entry in entries:

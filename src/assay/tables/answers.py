@@ -1,4 +1,4 @@
-"""Answers as other people keep them: side by side, in several files, without a test set."""
+"""Answers in other people's layouts: side by side, in several files, without a test set."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ MIN_COMPARED, MUCH_WIDER = 10, 4
 
 
 def tidy(source: Source, found: Guess) -> pl.DataFrame:
-    """A table as it was guessed: Assay's names, one answer per row; every reader takes it.
+    """A table in Assay's layout, as it was guessed: Assay's names, one answer per row.
 
     >>> import assay
     >>> wide = pl.DataFrame({"Segment": [1, 2], "Engine": ["A", "A"], "Rater 1": [70, 80],
@@ -44,7 +44,7 @@ def tidy(source: Source, found: Guess) -> pl.DataFrame:
 
 
 def tidied(source: Source, found: Guess) -> tuple[pl.DataFrame, tuple[Note, ...]]:
-    """What :func:`tidy` gives, with what to know of it."""
+    """The table that :func:`tidy` gives, and its notes."""
     raw = as_guessed(source, found)
     names = {user: name for name, user in found.columns.items()}
     taken = [name for name in found.columns if name not in names]
@@ -52,7 +52,7 @@ def tidied(source: Source, found: Guess) -> tuple[pl.DataFrame, tuple[Note, ...]
 
 
 def as_guessed(source: Source, found: Guess, file: str | None = None) -> Raw:
-    """A table with one answer per row; its other columns have their own names still.
+    """A table with one answer per row; its other columns keep their names.
 
     ``file`` is what its name says where it is one of several: a rater, or a system.
     """
@@ -67,7 +67,7 @@ def as_guessed(source: Source, found: Guess, file: str | None = None) -> Raw:
 
 
 def rows_as_guessed(raw: Raw, found: Guess) -> Raw:
-    """What :func:`as_guessed` makes of a table that was loaded."""
+    """The same for a table that is already loaded."""
     own = found.columns
     key = [own[n] for n in ("lp", "system", "doc", "seg", "rater", "editor") if n in own]
     names = [*key, *(own[n] for n in ("source", "reference") if n in own)]
@@ -78,7 +78,7 @@ def rows_as_guessed(raw: Raw, found: Guess) -> Raw:
 
 
 def _with_numbers(raw: Raw, found: Guess) -> Raw:
-    """Numbers that are written for people, as numbers; times in seconds."""
+    """Turn numbers written for people into plain numbers, and times into seconds."""
     own, changed, said = found.columns, list[pl.Series](), dict[str, list[str]]()
     texts = {own[n] for n in ("doc", "seg") if n in own}
     wanted = [own[n] for n in ("score", "words") if n in own]
@@ -100,7 +100,7 @@ def _with_numbers(raw: Raw, found: Guess) -> Raw:
 
 
 def _in_seconds(raw: Raw, times: pl.Series, scale: float) -> tuple[pl.Series, str]:
-    """Times in seconds, by the unit that the name of their column says; how they were written."""
+    """Times in seconds, by the unit in the column's name, and how they were written."""
     if (clock := seconds_of(times)) is not None:
         return clock.alias(times.name), "hours, minutes and seconds"
     if (read := understood(times)) is not None:
@@ -114,7 +114,7 @@ def _in_seconds(raw: Raw, times: pl.Series, scale: float) -> tuple[pl.Series, st
 
 
 def _long(raw: Raw, found: Guess) -> Raw:
-    """Every column of a rater or system as rows, an empty cell as no answer."""
+    """Turn every column of a rater or system into rows; an empty cell is no answer."""
     into, value = str(found.into), str(found.value)
     spread = into.split(JOIN)
     kept = [n for n in raw.frame.columns if n not in found.melted and n not in (*spread, value)]
@@ -144,7 +144,7 @@ def _long(raw: Raw, found: Guess) -> Raw:
 
 
 def _with_sides(raw: Raw, found: Guess) -> Raw:
-    """Judgments whose winner is a side, where it was a column or the name of a system."""
+    """Judgments whose winner is a side, even if the file names a column or a system."""
     left, right, winner = (found.columns[name] for name in ("left", "right", "winner"))
     said = {*to_text(raw.frame[winner]).drop_nulls().str.strip_chars()}
     if any(
@@ -172,7 +172,7 @@ def _with_sides(raw: Raw, found: Guess) -> Raw:
 
 
 def join_ratings(tables: Sequence[tuple[str, Ratings]]) -> Ratings:
-    """One table of several files' ratings; an output that one rater has in two is refused.
+    """Join the ratings of several files; an output that one rater rated in two files is refused.
 
     Each comes with the name of its file, which errors use. Where no file names raters and an output
     stands in several of them, each file is a rater.
@@ -274,7 +274,7 @@ def rated_outputs(
 
 
 def _scales_apart(rows: pl.DataFrame) -> list[Note]:
-    """What to say of a rater whose scores lie far below all others', as on a shorter scale."""
+    """Notes on raters whose scores lie far below all others', as on a shorter scale."""
     if "rater" not in rows.columns:
         return []
     doubts = []

@@ -1,4 +1,4 @@
-"""A column as its name and values show it, and what it may be in a table.
+"""A column by its name and values, and the roles that it may have in a table.
 
 How sure that is: :data:`OWN`, by Assay's name; :data:`KNOWN`, by a known name; :data:`LIKELY`, by a
 vague or near one. Values decide where a name can mean a text, a number or a name.
@@ -88,7 +88,7 @@ def _numbers(values: pl.Series) -> np.ndarray:
 
 
 def look_at(values: pl.Series) -> SeenColumn:
-    """What can be seen of a column without knowing the others."""
+    """Describe a column without looking at the others."""
     words = words_of(values.name)
     numeric = values.dtype != pl.Boolean and numeric_share(values)[0] >= NEARLY_NUMBERS
     numeric = numeric and values.drop_nulls().len() > 0
@@ -109,7 +109,7 @@ def look_at(values: pl.Series) -> SeenColumn:
 
 
 def numeric_share(values: pl.Series) -> tuple[float, str]:
-    """The share of values that are numbers, a decimal comma forgiven, and a value that is not."""
+    """The share of values that are numbers (decimal commas count), and a value that is not."""
     if values.dtype.is_numeric():
         return 1.0, ""
     if values.dtype != pl.String or values.null_count() == len(values):
@@ -140,7 +140,7 @@ def is_like(name: str, score: str) -> bool:
 
 
 def fits(column: SeenColumn, role: str) -> bool:
-    """Whether the values of a column can be what its name says."""
+    """Whether the values of a column allow this role."""
     if role in NUMBERS:
         return column.numeric
     if role in TEXTS:
@@ -157,7 +157,7 @@ def fits(column: SeenColumn, role: str) -> bool:
 
 
 def strength(column: SeenColumn, role: str) -> int:
-    """How sure a column is this, by its name; 0 where it cannot be."""
+    """How strongly a column's name suggests this role; 0 if its values rule it out."""
     if column.name == role:
         return OWN
     if not fits(column, role):
@@ -189,14 +189,14 @@ def personal(column: SeenColumn) -> bool:
 
 
 def is_metric(column: SeenColumn) -> bool:
-    """Whether a column of numbers is called like an automatic metric."""
+    """Whether a column of numbers has the name of an automatic metric."""
     names = (column.name, column.joined, " ".join(column.words))
     trimmed = " ".join(word for word in column.words if word not in FILLERS)
     return column.numeric and any(METRIC.fullmatch(name) for name in (*names, trimmed))
 
 
 def score_strength(column: SeenColumn) -> int:
-    """How much a column of numbers is named like the score."""
+    """How strongly the name of a column of numbers suggests the score."""
     if is_metric(column) or {*column.words} & STANDARDISED:
         return 0
     rest = [word for word in column.words if word not in FILLERS]
@@ -209,13 +209,13 @@ def score_strength(column: SeenColumn) -> int:
 
 
 def names_score(column: SeenColumn) -> bool:
-    """Whether a column without numbers is called like a score."""
+    """Whether a column without numbers is named like a score."""
     words = {column.stem, stem_of([word for word in column.words if word not in FILLERS])}
     return not column.numeric and bool(words & (known_as("score") | SCORED))
 
 
 def _side_strength(column: SeenColumn, role: str) -> int:
-    """How much a column is named like one of two systems that were compared."""
+    """How strongly a name suggests one of the two systems compared."""
     if column.stem in known_as(role):
         return KNOWN
     sides = [word for word in column.words if word in SIDES[role]]
@@ -231,12 +231,12 @@ def has_role(column: SeenColumn) -> bool:
 
 
 def counts(column: SeenColumn) -> bool:
-    """Whether a column of numbers counts or numbers something, by its name."""
+    """Whether a column holds counts or numbers of something, by its name."""
     return column.whole and bool({*column.words} & COUNTS or "id" in column.words)
 
 
 def side_by_side(free: Sequence[SeenColumn]) -> dict[str, dict[str, str]]:
-    """Columns of numbers that may stand side by side, by what their names are: column to label."""
+    """Columns of numbers that may stand side by side, with their labels, by what they name."""
     found: dict[str, dict[str, str]] = {"rater": {}, "system": {}, "": {}}
     for column in free:
         averaged = {*column.words} & (AVERAGED | STANDARDISED)
@@ -250,7 +250,7 @@ def side_by_side(free: Sequence[SeenColumn]) -> dict[str, dict[str, str]]:
 
 
 def labelled(name: str, words: Sequence[str]) -> tuple[str, str]:
-    """Whether a column is called by a rater or a system, and that one's name."""
+    """Whether a column is named after a rater or a system, and the bare name."""
     scores = known_as("score") | FILLERS | RANKS
     kept = [word for word in words if word not in scores or word.isdigit()]
     said = {word for word in scores if not word.isdigit()}

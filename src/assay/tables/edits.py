@@ -1,4 +1,4 @@
-"""What editors made of machine translations: edits, a row per segment and editor."""
+"""Edits: what editors made of machine translations, a row per segment and editor."""
 
 from __future__ import annotations
 
@@ -39,14 +39,14 @@ def read_edits(
 
 
 def as_edits(edits: Edits | Source) -> Edits:
-    """Edits as they are, or read from where they stand."""
+    """Edits as given, or read from a file or frame."""
     return edits if isinstance(edits, Edits) else read_edits(edits)
 
 
 def join_edits(
     sources: Sequence[tuple[Source | Raw, Columns | None]], *, only: Only | None = None
 ) -> Edits:
-    """One table of several, each with its column names; a row that two of them have is refused."""
+    """Join tables of edits, each with its column names; a row in two of them is refused."""
     tables: list[tuple[Edits, Findings]] = []
     for source, columns in sources:
         table, findings = _read_edits(source, columns, only)
@@ -71,7 +71,7 @@ def join_edits(
 
 
 def _other_sources(frame: pl.DataFrame) -> pl.Series:
-    """Rows whose source is not the one that their segment has first, white space aside."""
+    """Rows whose source differs from the first of their segment in more than white space."""
     if "source" not in frame.columns:
         return pl.Series([False] * frame.height, dtype=pl.Boolean)
     text = pl.col("source").str.replace_all(r"\s+", " ").str.strip_chars()

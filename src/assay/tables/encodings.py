@@ -59,7 +59,7 @@ def decode_unusual(data: bytes, source: str) -> str:
 
 
 def in_utf8(data: bytes, path: Path) -> tuple[bytes, tuple[Note, ...]]:
-    """The bytes of a text in UTF-8, and what to know where that was a guess.
+    """The text in UTF-8, with a note if its encoding was guessed.
 
     UTF-16 says so at its beginning. Windows-1252 does not: it is taken for that where all its
     letters are those of one western language and stand as letters do, and refused otherwise.
@@ -85,7 +85,7 @@ def in_utf8(data: bytes, path: Path) -> tuple[bytes, tuple[Note, ...]]:
 
 
 def as_windows_1252(data: bytes) -> str | None:
-    """The text, where it can hardly be anything else; None else."""
+    """The text, if it can hardly be in any other encoding."""
     try:
         text = data.decode("cp1252")
     except UnicodeDecodeError:

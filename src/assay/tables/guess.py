@@ -119,7 +119,7 @@ def guess(
     kind: str | None = None,
     columns: Mapping[str, str | Sequence[str]] | None = None,
 ) -> Guess:
-    """Guess what a table is; several are looked at as one and must have the same columns.
+    """Guess what a table is; several are taken together and must have the same columns.
 
     ``kind`` (scores, ratings, judgments, edits, errors) and ``columns`` (Assay's names to the
     table's) are what is known already. The columns of a wide table are a list, or joined:

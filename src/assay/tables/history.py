@@ -1,4 +1,4 @@
-"""What ratings of other systems say of the same segments, as one more column of the test set.
+"""What ratings of other systems say about the same segments, as a column of the test set.
 
 A segment that was hard for other systems will be hard for this one. Where other systems have been
 rated on the same segments, in an earlier campaign or in this one, their mean rating of a segment
@@ -21,7 +21,7 @@ HISTORY = "history"
 
 
 def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
-    """The test set with a column of what other systems' ratings say, more is worse.
+    """Add a column to the test set with what other systems' ratings say; more is worse.
 
     For every output it is the mean, over the ratings of *other* systems of its segment, of how
     much worse than their system's average they are; null without such ratings. Ratings of the
@@ -73,7 +73,7 @@ def add_history(test_set: TestSet, ratings: Ratings) -> TestSet:
 
 
 def _of_others(test_set: TestSet, rows: pl.DataFrame) -> np.ndarray:
-    """The mean of the other systems' ratings for every row of the test set, NaN where none is.
+    """The mean of the other systems' ratings for every row of the test set, NaN without any.
 
     Summed in the order of the rows: polars' sums by group differ in their last digits from run to
     run.

@@ -1,4 +1,4 @@
-"""Separated text with quotes, or that polars cannot read: row by row, with all its faults.
+"""Separated text that has quotes or that polars cannot read: row by row, with all faults.
 
 And text that a spreadsheet would run: a cell such as ``=HYPERLINK(...)`` is written behind an
 apostrophe, which is taken away when the file is read. A number, and a line of speech (``- Yes.``),
@@ -29,7 +29,7 @@ _HARMLESS = r"^'*[+-](?:[\d.,]*(?:[eE][+-]?\d+)?|\s[^|(]*)$"
 
 
 def defused(frame: pl.DataFrame) -> pl.DataFrame:
-    """The table with an apostrophe before everything that a spreadsheet would run.
+    """Put an apostrophe before everything in the table that a spreadsheet would run.
 
     >>> table = pl.DataFrame({"system": ["=1+1", "- Yes.", "-3", "'=x"]})
     >>> back = restored(Raw(defused(table), "table.tsv")).frame
@@ -82,7 +82,7 @@ def _word_runs(word: str) -> bool:
 
 
 def read_by_rows(data: bytes, separator: str, names: Sequence[str], source: str) -> Raw:
-    """The slow reading, all text; refuses a file of the wrong shape with every fault in it."""
+    """Read row by row, all as text; a file of the wrong shape is refused with all its faults."""
     quoting, findings = True, Findings(source)
     data, separator, top = _below_title(data, separator, names)
     names, above = top.names, top.place

@@ -1,4 +1,4 @@
-"""Who won against whom: judgments, a row each."""
+"""Judgments: who won against whom, a row each."""
 
 from __future__ import annotations
 

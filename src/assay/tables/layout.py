@@ -1,4 +1,4 @@
-"""Where a table lies in a file that people made for people.
+"""Finds the table in a file that people made for people.
 
 Above the column names there may be a title, or they fill two rows; below the last row there may be
 a mean or a remark; each rater or system may have a sheet or a file; a merged cell has its value in
@@ -136,7 +136,7 @@ def joined(raws: Sequence[Raw]) -> Raw:
 
 
 def labels_of(paths: Sequence[str | Path]) -> list[str]:
-    """What the names of files say that differ: of whom each is.
+    """The parts in which the names of files differ: whose each file is.
 
     >>> labels_of(["in/ratings_DeepL_v2.csv", "in/ratings_Google_v2.csv"])
     ['DeepL', 'Google']
@@ -153,12 +153,12 @@ def labels_of(paths: Sequence[str | Path]) -> list[str]:
 
 
 def rows_alone(raw: Raw) -> Raw:
-    """The table without rows that are none: its header again, means and totals, remarks below."""
+    """Drop rows that are not data: repeated headers, means and totals, remarks below."""
     return _without_foot(_without_totals(_without_headers(raw)))
 
 
 def _without_totals(raw: Raw) -> Raw:
-    """The table without means and totals between its rows, which have fewer cells than these."""
+    """Drop means and totals among the rows; they have fewer cells."""
     words = [name for name in raw.frame.columns if raw.frame.schema[name] == pl.String]
     if not words or raw.frame.height < 2:
         return raw
@@ -188,7 +188,7 @@ def _left_out(raw: Raw, kept: Sequence[int], places: Sequence[int]) -> Raw:
 
 
 def _cells(row: Sequence[object]) -> list[str]:
-    """What stands in a row."""
+    """The cells of a row that are not empty."""
     return _filled([None if cell is None else str(cell) for cell in row])
 
 
@@ -199,7 +199,7 @@ def _is_total(cells: Sequence[str]) -> bool:
 
 
 def _without_headers(raw: Raw) -> Raw:
-    """The table without its column names where they stand again, as in files that were joined."""
+    """Drop repeated column names, as in files that were joined."""
     words = [name for name in raw.frame.columns if raw.frame.schema[name] == pl.String]
     if not words or len(words) < raw.frame.width - len(raw.places):
         return raw  # a column of numbers has no name in it
@@ -215,7 +215,7 @@ def _without_headers(raw: Raw) -> Raw:
 
 
 def _without_foot(raw: Raw) -> Raw:
-    """The table without what stands below it: means and totals, and remarks in a single cell."""
+    """Drop what stands below the table: means and totals, and remarks in a single cell."""
     frame, foot = raw.frame, 0
     for row in reversed(frame.tail(MAX_FOOT).rows()):
         cells = _cells(row)
@@ -230,7 +230,7 @@ def _without_foot(raw: Raw) -> Raw:
 
 
 def filled_down(raw: Raw, names: Iterable[str], key: Sequence[str]) -> Raw:
-    """The table with merged cells filled: in each row the value that stands above.
+    """Fill merged cells: every row gets the value above it.
 
     A column is taken for merged where many of its cells are empty, where a value always begins
     something new, and where rows that ``key`` does not tell apart are told apart afterwards.

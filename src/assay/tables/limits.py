@@ -1,4 +1,4 @@
-"""How much a file may hold, in one place; no honest file comes near it.
+"""How much a file may hold; no honest file comes near these limits.
 
 A file of a few kilobytes can unpack to gigabytes, or claim a billion rows. Every reader asks here
 while it reads, and what is too much is refused with a sentence that names the limit and how to
@@ -43,13 +43,11 @@ class FileLimits:
         for field in fields(self):
             value = getattr(self, field.name)
             if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise OptionError(
-                    field.name, value, "is not a limit", "give a number from 1 on"
-                )
+                raise OptionError(field.name, value, "is not a limit", "give a number from 1 on")
 
 
 def parse_limits(text: str, argument: str = "limits") -> FileLimits:
-    """``rows=1e9,columns=20000``: these limits, and the usual ones.
+    """The limits in a text such as ``rows=1e9,columns=20000``; all others are the usual ones.
 
     >>> parse_limits("rows=1e9, columns=20000").columns
     20000
@@ -77,7 +75,7 @@ LIMITS: ContextVar[FileLimits] = ContextVar(
 
 @contextmanager
 def limits(wanted: FileLimits) -> Iterator[FileLimits]:
-    """Other limits for what is read inside the block.
+    """Use other limits for what is read inside the block.
 
     >>> import assay
     >>> with assay.limits(assay.FileLimits(columns=6_000)) as now:

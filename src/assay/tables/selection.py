@@ -1,4 +1,4 @@
-"""Part of a table: the rows with certain values, the columns that are needed, parts by a column."""
+"""Part of a table: rows with certain values, columns that are needed, parts by a column."""
 
 from __future__ import annotations
 

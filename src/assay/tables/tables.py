@@ -148,7 +148,7 @@ class TestSet(CheckedTable):
 
     @cached_property
     def by_system(self) -> dict[str, TestSet]:
-        """Every system's own segments, put in order once: samples are drawn again and again."""
+        """The test set of each system, made once: samples are drawn again and again."""
         return self.split("system")
 
 

@@ -264,7 +264,7 @@ def _rows_below(workbook: Any, sheet: int, top: Top) -> tuple[pl.DataFrame, list
 
 
 def xlsx_bytes(frame: pl.DataFrame, path: Path) -> bytes:
-    """The frame as a workbook; text stays text, also where it looks like a formula or a link."""
+    """The frame as a workbook; text stays text even if it looks like a formula or a link."""
     import xlsxwriter
 
     if frame.height > MAX_ROWS:
