@@ -264,7 +264,7 @@ def _choose_metrics(
         if RATED.fullmatch(name):
             rated.append(name)
             continue
-        if frame.schema[name].is_numeric():
+        if frame[name].dtype.is_numeric():
             chosen.append(name)
             continue
         from assay.tables.columns import NEARLY_NUMBERS, SOME_NUMBERS, numeric_share
