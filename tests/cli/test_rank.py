@@ -78,7 +78,7 @@ def test_ratings(folder: Path, run_assay: Run) -> None:
     ran = run_assay("rank", "ratings.tsv", "--better", "lower", "--method", "z", "--seed", 1)
     assert "Ranking by z" in ran.out
     assert "(lower is better)" in ran.out
-    assert "3 neighbours are decided" in ran.out
+    assert "1 of 3 neighbours is decided" in ran.out
     content = json.loads(
         run_assay("rank", "ratings.tsv", "--exclude", "system-1", "--seed", 1, "--json").out
     )

@@ -25,6 +25,7 @@ from assay.views.section import (
     Text,
     Verdicts,
     against,
+    are,
     cluster_lines,
     columns,
     decided_figure,
@@ -231,7 +232,7 @@ def _lead(result: Estimates) -> str:
         said = "is" if decided else "is not"
         return f"The difference {said} decided at {percent(result.level)}.{_held(result)}"
     return (
-        f"{decided} of {len(pairs):,} differences between systems are decided,"
+        f"{decided} of {len(pairs):,} differences between systems {are(decided)} decided,"
         f" {_rule(result)}.{_held(result)}"
     )
 
@@ -243,7 +244,7 @@ def _facts(result: Estimates) -> tuple[str, ...]:
     share = f"all {number}" if rated == of else f"{number} of {max(of):,}"
     return tuple(filter(None, (
         plural(len(result.systems), "system"),
-        f"{share} segments rated{' each' if len(result.systems) > 1 else ''}",
+        f"{share} segments rated{'' if len(result.systems) == 1 or rated == of else ' per system'}",
         plural(result.ratings, "rating") if result.ratings else "",
         result.paid.cost(result.ratings) if result.ratings else "",
     )))  # fmt: skip
@@ -571,7 +572,9 @@ def breakdown_section(result: Breakdown) -> Section:
     """Every system in every group of segments."""
     decided = sum(item.decided for item in result.groups)
     pairs = sum(item.pairs for item in result.groups)
-    inside = f"{decided} of {pairs} differences within groups are decided. " if pairs else ""
+    inside = (
+        f"{decided} of {pairs} differences within groups {are(decided)} decided. " if pairs else ""
+    )
     lead = (
         f"By {result.by}, in {plural(len(result.groups), 'group')}: {inside}Of"
         f" {result.intervals:,} intervals at the {percent(result.level)} level, about"

@@ -21,6 +21,7 @@ from assay.views.section import (
     Table,
     Verdicts,
     against,
+    are,
     cluster_lines,
     decided_figure,
     shown,
@@ -137,15 +138,19 @@ def _won(result: Ranking) -> set[tuple[str, str]]:
 
 def _lead(result: Ranking) -> str:
     first = result.systems[0]
-    place = f"{first.system} can only rank first"
-    if first.high_rank > 1:
-        ranks = shown((first.low_rank, first.high_rank), "ranks")
-        place = f"the rank range of {first.system} is {ranks}"
+    place = (
+        f"the rank range of {first.system} is {shown((first.low_rank, first.high_rank), 'ranks')}"
+    )
+    beaten = {loser for winner, loser in _won(result) if winner == first.system}
+    if first.high_rank == 1 and len(beaten) < len(result.systems) - 1:
+        place += (
+            f" (ranges use all {result.source} together; a verdict on a pair needs its own test)"
+        )
     things = "neighbours" if result.clusters_by == "neighbours" else "pairs"
     return (
         f"From {_number(result)}, at the {percent(result.level)} level, {place}."
-        f" {result.significant_pairs:,} of {result.pairs:,} {things} are decided"
-        f" ({_tested(result)}), and the systems form {plural(result.clusters, 'cluster')}."
+        f" {result.significant_pairs:,} of {result.pairs:,} {things}"
+        f" {are(result.significant_pairs)} decided ({_tested(result)}), and the systems form {plural(result.clusters, 'cluster')}."
     )
 
 
@@ -313,8 +318,8 @@ def monitoring_judgments_section(result: JudgmentsMonitoring) -> Section:
         name="monitoring-judgments",
         title="Which pairs are decided?",
         stage="collect",
-        lead=f"{result.decided:,} of {number:,} pairs are decided after {result.judgments:,}"
-        f" judgments: {verdict}.{best} However often you look and however pairs are chosen, the"
+        lead=f"{result.decided:,} of {number:,} pairs {are(result.decided)} decided"
+        f" after {result.judgments:,} judgments: {verdict}.{best} However often you look and however pairs are chosen, the"
         f" chance of ever deciding {wrong} wrongly is at most {percent(1 - result.level)}.",
         blocks=(table(
             "pairs", f"Evidence: as a power of ten; {math.log10(result.needed):.1f} decides. Share:"

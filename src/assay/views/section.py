@@ -368,6 +368,11 @@ def sentence(line: str) -> str:
     return begin if begin.endswith((".", "?", "!")) else f"{begin}."
 
 
+def are(count: int) -> str:
+    """The verb that goes with a number of things."""
+    return "is" if count == 1 else "are"
+
+
 def some(names: Sequence[str], most: int = 4) -> str:
     """Names as people list them.
 
