@@ -150,7 +150,8 @@ def _lead(result: Ranking) -> str:
     return (
         f"From {_number(result)}, at the {percent(result.level)} level, {place}."
         f" {result.significant_pairs:,} of {result.pairs:,} {things}"
-        f" {are(result.significant_pairs)} decided ({_tested(result)}), and the systems form {plural(result.clusters, 'cluster')}."
+        f" {are(result.significant_pairs)} decided ({_tested(result)}), and the systems"
+        f" form {plural(result.clusters, 'cluster')}."
     )
 
 
@@ -318,9 +319,10 @@ def monitoring_judgments_section(result: JudgmentsMonitoring) -> Section:
         name="monitoring-judgments",
         title="Which pairs are decided?",
         stage="collect",
-        lead=f"{result.decided:,} of {number:,} pairs {are(result.decided)} decided"
-        f" after {result.judgments:,} judgments: {verdict}.{best} However often you look and however pairs are chosen, the"
-        f" chance of ever deciding {wrong} wrongly is at most {percent(1 - result.level)}.",
+        lead=f"{result.decided:,} of {number:,} pairs {are(result.decided)} decided after"
+        f" {result.judgments:,} judgments: {verdict}.{best} However often you look and however pairs"
+        f" are chosen, the chance of ever deciding {wrong} wrongly is at most"
+        f" {percent(1 - result.level)}.",
         blocks=(table(
             "pairs", f"Evidence: as a power of ten; {math.log10(result.needed):.1f} decides. Share:"
             " of the judgments won by the left system, a tie counting half; its interval holds at"
