@@ -320,8 +320,8 @@ def monitoring_judgments_section(result: JudgmentsMonitoring) -> Section:
         title="Which pairs are decided?",
         stage="collect",
         lead=f"{result.decided:,} of {number:,} pairs {are(result.decided)} decided after"
-        f" {result.judgments:,} judgments: {verdict}.{best} However often you look and however pairs"
-        f" are chosen, the chance of ever deciding {wrong} wrongly is at most"
+        f" {result.judgments:,} judgments: {verdict}.{best} However often you look and however"
+        f" pairs are chosen, the chance of ever deciding {wrong} wrongly is at most"
         f" {percent(1 - result.level)}.",
         blocks=(table(
             "pairs", f"Evidence: as a power of ten; {math.log10(result.needed):.1f} decides. Share:"
