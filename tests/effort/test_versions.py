@@ -223,7 +223,7 @@ NAMED: dict[str, tuple[Callable[[Path], object], str, str]] = {
     ),
     "other files beside": (
         lambda after: (after / "memory.sdltm").write_text("x"),
-        "passed-over", r"1 other file passed over \(.sdltm\)",
+        "passed-over", r"1 other file ignored \(.sdltm\)",
     ),
     "an altered source": (
         lambda after: _edit(after, 'mid="1">', 'mid="1">Altered '),

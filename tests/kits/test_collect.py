@@ -175,7 +175,7 @@ def test_a_file_without_sources(built: assay.BuiltKits) -> None:
     change(built.files[0], lambda frame: frame.select("id", "target"))
     edits = assay.collect_kits(built.key, built.files[:-1])
     assert edits.notes == (
-        "editor-01.tsv: has no column source; only ids were compared with the key",
+        "editor-01.tsv: no column source, so only ids were compared with the key",
     )
 
 
@@ -208,7 +208,7 @@ def test_who_is_missing(built: assay.BuiltKits, tmp_path: Path, run_assay: Run) 
     assert (
         "no file from 1 of 3 editors: editor-01; the design is no longer balanced" in note["text"]
     )
-    assert "a system is edited 0 to 1 times in a document; nobody edited " in note["text"]
+    assert "a system is edited 0 to 1 times in a document; no editor edited " in note["text"]
     assert note["text"] in run_assay(*given).err
 
 

@@ -133,7 +133,7 @@ def test_two_systems_by_hand() -> None:
     assert result.notes == ()
     six = assay.design_kits(["stock", "custom"], 6, rng=1)
     assert "6 editors do not complete the design; 8 would" in six.notes
-    assert "the documents' order is not quite balanced" in six.notes
+    assert "the order of documents is not quite balanced" in six.notes
 
 
 @pytest.mark.parametrize("editors", [5, 6, 12, 17])

@@ -323,7 +323,7 @@ def test_a_poor_fit_is_said_in_plain_words() -> None:
     circle += [(a, b, "right") for a, b in ("AB", "BC", "CA")]
     result = assay.rank(table(*circle, times=30), ranges="pooled")
     assert "do not fit one scale" in result.notes[-1]
-    assert "75% where the scale predicts 50%" in result.notes[-1]
+    assert "(75%, predicted 50%)" in result.notes[-1]
     assert result.significant_pairs == 0
 
 

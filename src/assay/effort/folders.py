@@ -1,9 +1,9 @@
-"""Who made what, by the names of folders and files: which version belongs to which, who edited.
+"""Find versions, systems and editors from the names of folders and files.
 
-Files are compared by the folders between the one that was given and the file. A folder level that
-the files before editing have too can be the system's; one that only edited files have is the
-editor's, since a machine translates once what several people edit. What that leaves open is told by
-what the files themselves say, or by names of machines; else it is asked.
+Files are compared by the folders below the one given. A folder level that the files before editing
+have too can name the system; one that only edited files have names the editor, since a machine
+translates once what several people edit. If that is not enough, the contents of the files or the
+names of known machines decide; otherwise the user is asked.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from assay.tables.names import MACHINES
 
 ROLES = ("system", "editor")
 PARTS = ("system", "editor", "doc", "any")
-"""What a pattern may name."""
+"""The names that a pattern may contain."""
 
 
 class BilingualFile(NamedTuple):
-    """A file, the folders it lies in below the one that was given, and its name."""
+    """A file, the folders between it and the one given, and its name."""
 
     path: Path
     folders: tuple[str, ...]
@@ -32,12 +32,12 @@ class BilingualFile(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """The file as it is named below the folder that was given."""
+        """The path below the folder given."""
         return "/".join((*self.folders, self.path.name))
 
 
 def files_in(where: Sequence[Path], argument: str) -> tuple[list[BilingualFile], list[Path]]:
-    """The bilingual files below folders, and the others, which are passed over."""
+    """Find the bilingual files below folders, and the other files, which are ignored."""
     found, other = [], []
     roots: list[Path] = []
     for path in where:  # patterns are replaced by what they match
@@ -67,21 +67,21 @@ def files_in(where: Sequence[Path], argument: str) -> tuple[list[BilingualFile],
 
 
 class Pair(NamedTuple):
-    """One file before and after editing."""
+    """A file before and after editing."""
 
     before: BilingualFile
     after: BilingualFile
 
     @property
     def ending(self) -> str:
-        """What the edited file's name has beyond the other's, as in ``manual_anna``."""
+        """The end of the edited file's name that the other lacks, as in ``manual_anna``."""
         return self.after.name[len(self.before.name) :].strip("_-. ()")
 
 
 def pair_files(
     before: Sequence[BilingualFile], after: Sequence[BilingualFile]
 ) -> tuple[list[Pair], list[str], list[BilingualFile]]:
-    """Every edited file with its version before editing; what could not be paired, and why."""
+    """Pair every edited file with its version before editing; also faults and unused files."""
     pairs: list[Pair] = []
     faults: list[str] = []
     known = {folder.casefold() for place in before for folder in place.folders}
@@ -104,9 +104,9 @@ def pair_files(
 def _versions_of(
     place: BilingualFile, before: Sequence[BilingualFile], known: set[str]
 ) -> list[BilingualFile]:
-    """The files before editing that an edited one may come from: those most alike by name.
+    """The files before editing that an edited one may come from, by name and folders.
 
-    A file in one of the ``known`` folders before editing comes from no other of these.
+    A file in one of the ``known`` folders before editing comes from that folder.
     """
     name = place.name.casefold()
     able = [other for other in before if other.name.casefold() == name]
@@ -126,22 +126,22 @@ def _versions_of(
 
 
 class Roles(NamedTuple):
-    """What every pair's system, editor and document are called, where names tell."""
+    """The system, editor and document of every pair, None if segments must name them."""
 
     system: list[str | None]
     editor: list[str | None]
     doc: list[str]
     said: Mapping[str, str]
-    """How system and editor are known."""
+    """Where the names of systems and editors come from."""
 
 
 def name_roles(
     pairs: Sequence[Pair], written: Mapping[str, Sequence[str | None]], given: Mapping[str, str],
     matched: Mapping[str, Sequence[str]],
 ) -> Roles:  # fmt: skip
-    """Systems and editors: as ``given`` or ``matched``, by folders, else as files have ``written``.
+    """Find systems and editors: as ``given`` or ``matched``, by folders, else as ``written``.
 
-    ``written`` has what each pair's files say most often. None where segments must say it.
+    ``written`` has what most segments of each pair's files say.
     """
     levels = _levels(pairs)
     found: dict[str, list[str | None]] = {}
@@ -166,7 +166,7 @@ def name_roles(
 
 
 def _levels(pairs: Sequence[Pair]) -> dict[str, list[str]]:
-    """What tells the pairs apart: every folder level of the edited files, and the names' ends."""
+    """The levels that distinguish pairs: folders of the edited files, and ends of names."""
     depths = {len(pair.after.folders) for pair in pairs}
     levels = {}
     if len(depths) == 1:
@@ -186,7 +186,7 @@ def _choose(
     pairs: Sequence[Pair], levels: Mapping[str, Sequence[str]],
     written: Mapping[str, Sequence[str | None]], open_: Sequence[str],
 ) -> dict[str, str]:  # fmt: skip
-    """The level that is each role's, where it can be told."""
+    """The level that names each open role, if it can be determined."""
     folders = [{folder.casefold() for folder in pair.before.folders} for pair in pairs]
     # Levels whose names are not those of folders that the files before editing lie in too.
     alone = [
@@ -218,7 +218,7 @@ def _vary(written: Sequence[str | None]) -> bool:
 
 
 def _agree(values: Sequence[str], written: Sequence[str | None]) -> bool:
-    """Whether files say different names exactly where the level has different ones."""
+    """Whether the files name different people or systems exactly where the level differs."""
     if not _vary(written):
         return False
     both = {*zip(values, written, strict=True)}
@@ -228,7 +228,7 @@ def _agree(values: Sequence[str], written: Sequence[str | None]) -> bool:
 def _unknown(
     role: str, pairs: Sequence[Pair], levels: Mapping[str, Sequence[str]], chosen: Mapping[str, str]
 ) -> InputError:
-    """The question that the names leave."""
+    """The error that asks who made which file."""
     free = [levels[name] for name in levels if name not in chosen.values()]
     shown = "; ".join(", ".join(dict.fromkeys(values)) for values in free[:3])
     seen = f"; candidates: {shown}" if free else ""
@@ -240,7 +240,7 @@ def _unknown(
 
 
 def by_pattern(pairs: Sequence[Pair], pattern: str) -> dict[str, list[str]]:
-    """The parts of every edited file's path that a pattern names.
+    """Extract the parts named by a pattern from the path of every edited file.
 
     >>> place = BilingualFile(Path("x/DeepL/manual_anna.xlf"), ("DeepL",), "manual_anna")
     >>> by_pattern([Pair(place, place)], "{system}/{doc}_{editor}")

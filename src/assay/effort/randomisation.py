@@ -1,15 +1,14 @@
-"""A test that rests on the design alone: what if the kits had gone to other editors?
+"""Randomisation tests, which rest on the design alone: what if other editors had got the kits?
 
-Under the hypothesis that no system differs from another, an editor would have done the same with
-any kit. So the systems' labels are dealt anew, kit by kit, among editors who have the same
-documents. The statistic is the mean of what remains of the measure after editors, documents and
-places.
+If no system differs from another, an editor would have done the same with any kit. So the systems'
+labels are reassigned, kit by kit, among editors with the same documents. The statistic is the mean
+of the residuals after removing editors, documents and places.
 
-Two systems are compared with what remains after the other systems too. Otherwise a third system
-that is far from both would make any difference between them look like chance. Where others, or
-places, must be allowed for, the residuals of the whole model are dealt out and the t statistic is
-taken (ter Braak 1992), since the residuals without the two systems' difference (Freedman and Lane
-1983) reject too often where editors are few. Where they need not, the test is exact.
+For a pair of systems the other systems are removed too; otherwise a third system far from both
+would make any difference between them look like chance. If other systems or places must be removed,
+the residuals of the whole model are permuted and the t statistic is taken (ter Braak 1992), because
+the residuals without the pair's difference (Freedman and Lane 1983) reject too often with few
+editors. Otherwise the test is exact.
 """
 
 from __future__ import annotations
@@ -28,24 +27,24 @@ from assay.effort.model import Names, fixed_columns
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 MOST_ASSIGNMENTS = 5040
-"""Up to this many assignments, all are tried."""
+"""All assignments are tried if there are at most this many."""
 CELLS_AT_ONCE = 2_000_000
-"""Cells of assignments that are held in memory at a time."""
+"""The number of cells of assignments to hold in memory at a time."""
 _SLACK = 1e-9
-"""Statistics that differ by rounding alone are equal."""
+"""Statistics that differ by less, relatively, are equal."""
 _ROUNDING = 1e-12
-"""What remains of a value below this share of the largest is rounding."""
+"""A smaller residual, relative to the largest value, is rounding."""
 
 
 class Assignments(NamedTuple):
-    """For every assignment (row) and cell (column) the cell whose system it would have had."""
+    """For every assignment (row) and cell (column), the cell whose system it takes."""
 
     sources: Ints
     exact: bool
 
 
 class Chances(NamedTuple):
-    """One measure's randomisation tests; not numbers where the kits leave nothing to deal out."""
+    """The p values of one measure; NaN if reassigning the kits changes nothing."""
 
     pairs: Mapping[tuple[int, int], float]
     systems: tuple[float, ...]
@@ -58,9 +57,9 @@ def randomise(
     cells: pl.DataFrame, fixed: Mapping[str, tuple[str, ...]], names: Names, *, draws: int,
     rng: np.random.Generator,
 ) -> dict[str, Chances]:  # fmt: skip
-    """The tests of every measure, which allow for the fixed effects of its model.
+    """Test every measure, allowing for the fixed effects of its model.
 
-    Cells without a value are left out, and kits dealt out among editors with values for the same
+    Cells without a value are left out; kits are reassigned among editors with values for the same
     documents.
     """
     dealt: dict[bytes, Assignments] = {}
@@ -88,7 +87,7 @@ def _chances(
     values: Floats, system: Ints, editor: Ints, nuisance: Floats, dealt: Assignments, *,
     places: bool,
 ) -> Chances:  # fmt: skip
-    # Whether anything of a system is left when editors are allowed for.
+    # Whether systems vary within editors at all.
     within = any(
         remainder((system == number).astype(float), editor, nuisance).any()
         for number in np.unique(system)
@@ -108,7 +107,7 @@ def deal_kits(
 ) -> Assignments:  # fmt: skip
     """All different assignments of kits to editors, or ``draws`` random ones; the actual one first.
 
-    A kit is the systems of an editor's documents, and their places where they are given.
+    A kit is the systems of an editor's documents, with their ``places`` if given.
     """
     groups = _groups(editors, documents)
     kits = [_kits(systems[cells], None if places is None else places[cells]) for cells in groups]
@@ -124,7 +123,7 @@ def deal_kits(
 
 
 def _groups(editors: Ints, documents: Ints) -> list[Ints]:
-    """Editors who have the same documents: a matrix of cells each, editors x documents."""
+    """Group editors with the same documents, as matrices of cells (editors x documents)."""
     groups: dict[tuple[int, ...], list[Ints]] = {}
     for editor in np.unique(editors):
         cells = np.flatnonzero(editors == editor)
@@ -134,7 +133,7 @@ def _groups(editors: Ints, documents: Ints) -> list[Ints]:
 
 
 def _kits(systems: Ints, places: Ints | None) -> list[int]:
-    """Which of a group's editors have the same kit, as numbers."""
+    """The number of each editor's kit; editors with the same kit share it."""
     rows = systems if places is None else np.hstack([systems, places])
     known: dict[tuple[int, ...], int] = {}
     return [known.setdefault(tuple(row), len(known)) for row in rows.tolist()]
@@ -146,7 +145,7 @@ def _orders(kits: list[int]) -> int:
 
 
 def _distinct(kits: list[int]) -> Iterator[Ints]:
-    """All different orders of the kits, the one that is first, as places to take them from."""
+    """All different orders of the kits, the actual one first, as places to take them from."""
     where = [[k for k, other in enumerate(kits) if other == kit] for kit in range(max(kits) + 1)]
 
     def deal(so_far: list[int], used: list[int]) -> Iterator[list[int]]:
@@ -170,7 +169,7 @@ def _sources(orders: tuple[Ints, ...] | list[Ints], groups: list[Ints], actual: 
 
 
 def remainder(values: Floats, editor: Ints | None, columns: Floats) -> Floats:
-    """What remains of the cells' values after editors (None: a common level) and the columns."""
+    """The residuals of the cells' values after editors (None: a common level) and the columns."""
     basis = _basis(editor, columns)
     rest = _centred(values[:, None], editor)[:, 0]
     rest = rest - basis @ (basis.T @ rest)
@@ -187,7 +186,7 @@ def _centred(columns: Floats, editor: Ints | None) -> Floats:
 
 
 def _basis(editor: Ints | None, columns: Floats) -> Floats:
-    """Orthonormal columns that span what the columns say beyond editors."""
+    """An orthonormal basis of the columns after removing editors."""
     left, sizes, _ = np.linalg.svd(_centred(columns, editor), full_matrices=False)
     return np.asarray(left[:, sizes > _SLACK])
 
@@ -196,11 +195,11 @@ def pair_p(
     values: Floats, systems: Ints, pair: tuple[int, int], editor: Ints, columns: Floats,
     dealt: Assignments, *, places: bool,
 ) -> float:  # fmt: skip
-    """Do two systems differ, the others being what they are?
+    """Test whether two systems differ, given the other systems.
 
-    ``columns`` are of documents and, as ``places`` says, of places. Editors are allowed for unless
-    each of them had one of the two systems only; then it is between editors that the systems are
-    compared. Not a number where all assignments are the same for the two.
+    ``columns`` are of documents and, with ``places``, of places. Editors are removed unless each of
+    them had only one of the two systems, which are then compared between editors. NaN if all
+    assignments are the same for the two.
     """
     others = [s for s in range(int(systems.max()) + 1) if s not in pair]
     nuisance = np.column_stack([columns, *((systems == other).astype(float) for other in others)])
@@ -225,16 +224,16 @@ def pair_p(
 
 
 def _parts(dealt: Assignments) -> Iterator[Ints]:
-    """The assignments, a few million cells at a time: with many editors they fill the memory."""
+    """Yield the assignments a few million cells at a time, to limit memory."""
     step = max(1, CELLS_AT_ONCE // dealt.sources.shape[1])
     yield from (dealt.sources[k : k + step] for k in range(0, len(dealt.sources), step))
 
 
 def _t(rows: Floats, unit: Floats, basis: Floats, least: float) -> Floats:
-    """The t statistics of two systems for every row, but for their degrees of freedom.
+    """The t statistics of two systems for every row, up to their degrees of freedom.
 
-    Rows are as free of editors as before they were dealt out, since editors change places as
-    wholes; of the rest they are freed here.
+    Reassigned rows need no removal of editors, because editors exchange whole kits; the effects in
+    ``basis`` are removed here.
     """
     value = rows @ unit
     squares = np.sum(rows**2, axis=1) - np.sum((rows @ basis) ** 2, axis=1) - value**2
@@ -242,7 +241,7 @@ def _t(rows: Floats, unit: Floats, basis: Floats, least: float) -> Floats:
 
 
 def system_ps(rest: Floats, systems: Ints, dealt: Assignments) -> tuple[float, ...]:
-    """Is a system unlike the mean of the others, if none differs from another? For each system."""
+    """For each system, test whether it differs from the mean of the others."""
     means = _system_means(rest, systems, dealt)
     others = (means.sum(axis=1, keepdims=True) - means) / (means.shape[1] - 1)
     still = _still(rest, systems, dealt)
@@ -250,7 +249,7 @@ def system_ps(rest: Floats, systems: Ints, dealt: Assignments) -> tuple[float, .
 
 
 def overall_p(rest: Floats, systems: Ints, dealt: Assignments) -> float:
-    """Does any system differ from another? By the sum of squares between them."""
+    """Test whether any system differs from another, by the sum of squares between them."""
     still = _still(rest, systems, dealt)
     if still is not None:
         return still
@@ -258,20 +257,20 @@ def overall_p(rest: Floats, systems: Ints, dealt: Assignments) -> float:
 
 
 def _still(rest: Floats, systems: Ints, dealt: Assignments) -> float | None:
-    """The p where nothing can be tested: not a number if no assignment differs, 1 if no value."""
+    """The p if nothing can be tested: NaN if no assignment differs, 1 if all residuals are 0."""
     if np.all(systems[dealt.sources] == systems):
         return float("nan")
     return None if np.any(rest) else 1.0
 
 
 def _system_means(rest: Floats, systems: Ints, dealt: Assignments) -> Floats:
-    """The mean of ``rest`` over each system's cells, a row per assignment."""
+    """The mean of ``rest`` over each system's cells, one row per assignment."""
     labels = systems[dealt.sources]
     each = [(labels == system) for system in range(int(systems.max()) + 1)]
     return np.column_stack([(cells @ rest) / cells.sum(axis=1) for cells in each])
 
 
 def _p(statistic: Floats) -> float:
-    """The share of assignments at least as extreme as the actual one, which is the first."""
+    """The share of assignments at least as extreme as the actual one, the first."""
     size = np.abs(statistic)
     return float(np.mean(size >= size[0] * (1 - _SLACK)))

@@ -1,4 +1,4 @@
-"""Effort beside something else: the complexity of documents, ratings of the same systems."""
+"""Correlate effort with the complexity of documents, or with ratings of the same systems."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from assay.tables.tables import Ratings
 def complexity_effort(
     result: Effort, complexity: Mapping[str, float], *, name: str = "LIX", rng: Rng = None
 ) -> tuple[Relation, ...]:
-    """Do documents of higher complexity take more effort (korotaev2022, section 5.2)?
+    """Correlate the effort of documents with their complexity (korotaev2022, section 5.2).
 
-    ``complexity`` gives every document's score, ``name`` says which. With few documents nothing
-    can be said: three of them leave p at 1/3 or more. ``rng`` draws orders where they are too many.
+    ``complexity`` gives every document's score, ``name`` its kind. With few documents the result is
+    inconclusive: with three, p is at least 1/3. ``rng`` draws orders if there are too many to try.
     """
     missing = [item.document for item in result.documents if item.document not in complexity]
     if missing:
@@ -34,10 +34,10 @@ def complexity_effort(
 
 
 def compare_ratings(result: Effort, ratings: Ratings, *, rng: Rng = None) -> tuple[Relation, ...]:
-    """Do the systems that take less effort get the better ratings?
+    """Correlate the effort of systems with their ratings.
 
-    The correlation is positive where they agree, whichever way the ratings go. ``rng`` draws orders
-    where they are too many.
+    The correlation is positive if less effort goes with better ratings, whatever their direction.
+    ``rng`` draws orders if there are too many to try.
     """
     means = {
         str(name): float(part["score"].mean())  # type: ignore[arg-type]

@@ -1,8 +1,8 @@
-"""Files of a translation tool before and after editing, joined into a table of edits.
+"""Join a translation tool's files from before and after editing into a table of edits.
 
 A translation tool keeps one text per segment: the machine's before editing, the editor's after. So
-both versions of every file are read and joined, segment by segment. What nobody edited is left out
-and counted; what finds no partner is named with its place.
+both versions of every file are read and joined, segment by segment. Segments that were not edited
+are left out and counted; those without a partner are listed with their places.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ from assay.tables.load import Columns
 
 Where: TypeAlias = str | Path | Sequence[str | Path]
 MOST_LISTED = 5
-"""So many files or segments are named; the rest is counted."""
+"""The number of files or segments to name; the rest is counted."""
 SAME_TEXT = 0.5
-"""From this share of common segments on, files of one name are one document,"""
+"""Files of one name are one document if they have at least this share of segments in common,"""
 SAME_TEXT_RENAMED = 0.8
-"""and from this one on files of different names are."""
+"""and files of different names if they have at least this share."""
 
 LEFT_OUT = {
     "locked": "locked",
@@ -39,7 +39,7 @@ LEFT_OUT = {
     "not-worked-on": "unchanged and not confirmed",
     "unfinished": "emptied and not confirmed",
 }
-"""Why a segment does not count."""
+"""The reasons to leave out a segment."""
 
 
 def read_versions(
@@ -52,15 +52,15 @@ def read_versions(
     columns: Columns | None = None,
     progress: Progress = silent,
 ) -> Edits:
-    """Edits from the files of a translation tool, as they were before editing and after it.
+    """Read edits from the files of a translation tool before and after editing.
 
     ``before`` and ``after`` are folders, or files: SDLXLIFF, MXLIFF, MQXLIFF, XLIFF 1.2 and 2.x,
     TMX, tables with ``source`` and ``target``, text with a segment per line. Files are paired by
     name and folder, segments by number and source; split, merged and renumbered ones by their text.
 
-    Systems and editors are what ``system`` and ``editor`` say, else what ``pattern`` finds in the
-    path of an edited file (``{system}/{editor}/{doc}``), else what folders tell, else what the
-    files say. ``columns`` maps Assay's names to those of tables.
+    Systems and editors come from ``system`` and ``editor``, else from the ``pattern`` of an edited
+    file's path (``{system}/{editor}/{doc}``), else from folders, else from the files. ``columns``
+    maps Assay's names to those of tables.
 
     >>> import tempfile
     >>> folder = Path(tempfile.mkdtemp())
@@ -116,7 +116,7 @@ def _paths(where: Where) -> list[Path]:
 def _read(
     pairs: Sequence[Pair], columns: Columns | None, progress: Progress
 ) -> list[tuple[Version, Version]]:
-    """Both versions of every pair; all files that cannot be read are named together."""
+    """Read both versions of every pair; name all unreadable files in one error."""
     found, faults = [], []
     progress("files", 0, len(pairs))
     for number, pair in enumerate(pairs, start=1):
@@ -140,7 +140,7 @@ def _read(
 
 @dataclass
 class _Joined:
-    """Both versions of one file, and what became of their segments."""
+    """Both versions of one file, with their segments joined or left out."""
 
     pair: Pair
     before: Version
@@ -156,7 +156,7 @@ class _Joined:
         self.fault = self._fault()
 
     def _fault(self) -> str | None:
-        """Why the two are not one text."""
+        """The reason why the two versions are not one text, or None."""
         shown = self.pair.after.shown
         for one, two in zip(self.before.languages, self.after.languages, strict=True):
             if one and two and one.split("-")[0].lower() != two.split("-")[0].lower():
@@ -173,7 +173,7 @@ class _Joined:
         return None
 
     def rows(self, roles: Roles, number: int) -> Iterable[dict[str, Any]]:
-        """The segments that count."""
+        """Yield the segments that count as edited; count the others."""
         for old, new in self.groups:
             mt, edited = _text(old, "target"), _text(new, "target")
             why = _left_out(old, new, mt, edited)
@@ -196,7 +196,7 @@ class _Joined:
 
 
 def _text(segments: Sequence[VersionSegment], what: str) -> str | None:
-    """The text of segments that were split, or of one."""
+    """The text of one segment, or of several joined."""
     texts = [getattr(one, what) for one in segments]
     if any(text is None for text in texts):
         return None
@@ -212,7 +212,7 @@ def _first(segments: Sequence[VersionSegment], what: str) -> Any:
 def _left_out(
     old: Sequence[VersionSegment], new: Sequence[VersionSegment], mt: str | None, edited: str | None
 ) -> str | None:
-    """Why a segment does not count, or None."""
+    """The reason to leave out a segment, or None."""
     done = [one.confirmed for one in new]
     if any(one.locked for one in new):
         return "locked"
@@ -226,7 +226,7 @@ def _left_out(
 
 
 def _refuse_swapped(joined: Sequence[_Joined]) -> None:
-    """Refuse versions of which the first is the one somebody worked on."""
+    """Refuse versions in the wrong order: the first one was edited."""
     signs = Counter[bool]()
     for item in joined:
         for old, new in item.groups:
@@ -244,7 +244,7 @@ def _refuse_swapped(joined: Sequence[_Joined]) -> None:
 
 
 def _refuse_languages(joined: Sequence[_Joined]) -> None:
-    """Refuse several target languages: what a language takes is no merit of an engine."""
+    """Refuse several target languages, because effort depends on the language."""
     each = Counter(lang.split("-")[0] for item in joined if (lang := item.after.languages[1]))
     if len(each) > 1:
         said = ", ".join(f"{lang}: {plural(number, 'file')}" for lang, number in each.items())
@@ -277,7 +277,7 @@ def _roles(
 
 
 def _usual(version: Version, what: str) -> str | None:
-    """What most segments of a file say."""
+    """The value that most segments of a file have."""
     said = Counter(value for one in version.segments if (value := getattr(one, what)))
     return said.most_common(1)[0][0] if said else None
 
@@ -287,7 +287,7 @@ def _documents(
 ) -> list[str]:
     """A name for every text: the file's, unless files of one name are different texts.
 
-    Nobody edits a text of one system twice: what is like it is another document.
+    An editor does not edit a text of one system twice, so a similar text is another document.
     """
     texts = [_sources(item) for item in joined]
     firsts: dict[str, int] = {}
@@ -317,7 +317,7 @@ def _sources(item: _Joined) -> frozenset[str] | None:
 
 
 def _one_name_per_text(frame: pl.DataFrame) -> pl.DataFrame:
-    """Every segment of a document under one number, which other files of it may count otherwise."""
+    """Give a segment the same number in all files of a document, which may number differently."""
     names: defaultdict[str, dict[tuple[str, int], str]] = defaultdict(dict)
     taken: defaultdict[str, set[str]] = defaultdict(set)
     seen: Counter[tuple[int, str, str]] = Counter()
@@ -354,7 +354,7 @@ def _notes(
     joined: Sequence[_Joined], roles: Roles, edits: Edits, faults: Sequence[str],
     passed: Sequence[Path],
 ) -> list[Note]:  # fmt: skip
-    """What was joined, in one sentence, and what was not."""
+    """Note what was joined and what was not."""
     frame = edits.frame
     people = frame["editor"].n_unique()
     how = (
@@ -377,12 +377,10 @@ def _notes(
     if lost:
         places = [f"{item.pair.after.shown} {one.seg} (line {one.line})" for item, one in lost]
         notes.append(Note(
-            "segments-not-joined", f"{plural(len(lost), 'segment')} not joined, since their source"
-            f" is in one version alone: {_listed(places)}",
+            "segments-not-joined", f"{plural(len(lost), 'segment')} not joined, since only one"
+            f" version has their source: {_listed(places)}",
         ))  # fmt: skip
     if passed:
         kinds = ", ".join(sorted({path.suffix or path.name for path in passed}))
-        notes.append(
-            Note("passed-over", f"{plural(len(passed), 'other file')} passed over ({kinds})")
-        )
+        notes.append(Note("passed-over", f"{plural(len(passed), 'other file')} ignored ({kinds})"))
     return notes

@@ -1,4 +1,4 @@
-"""Kits as files: a blind bilingual file per editor, an instruction sheet, a key kept apart."""
+"""Write kits as files: a blind bilingual file per editor, instructions, and a separate key."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ from assay.tables.typed_files import save
 KIT_FORMATS = ("tsv", "xlsx", "xliff")
 _SPACE = "{http://www.w3.org/XML/1998/namespace}space"
 NEAR_SIMILARITY = 90.0
-"""Similarity in percent from which on two translations of a segment are nearly the same."""
+"""Two translations with at least this similarity (%) are nearly the same."""
 SUSPECT_SHARE = 0.1
-"""The share of such segments that is reported: people seldom write what a machine writes."""
+"""A larger share of such segments is suspect: people seldom write exactly what a machine writes."""
 MIN_WORDS_TO_COMPARE = 5
-"""Segments of fewer words come out the same whoever translates them."""
+"""Shorter segments are not compared: their translations often agree by chance."""
 
 
 def find_traces(test_set: TestSet, human: str, documents: Sequence[str]) -> tuple[Trace, ...]:
-    """Look for machine translation in the human benchmark (korotaev2022, section 2.4).
+    """Search the human translation for traces of machine translation (korotaev2022, section 2.4).
 
     >>> import assay, polars as pl
     >>> text = "so many words are not written alike by chance"
@@ -77,13 +77,13 @@ def build_kits(
     human: str | None = None,
     languages: str | None = None,
 ) -> BuiltKits:
-    """Write the kits of a design; nothing is written unless everything can be.
+    """Write the kits of a design, either completely or not at all.
 
-    ``kits`` are those of :func:`assay.design_kits`. ``test_set`` has the texts: a row for each
-    system, document and segment with ``source`` and ``target``. ``folder`` must not exist yet.
-    ``key``, which says what came from whom, is written beside it (FOLDER-key.tsv) and never over
-    another key. ``formats`` are tsv, xlsx and xliff. ``human`` names the human translation, to be
-    searched for traces of the other systems. ``languages`` (en-de) go into XLIFF files.
+    kits: those of :func:`assay.design_kits`. test_set: the texts, one row per system, document and
+    segment with ``source`` and ``target``. folder: must not exist yet. key: the file that says what
+    came from whom, by default FOLDER-key.tsv next to the folder; no key is overwritten. formats:
+    tsv, xlsx and xliff. human: the human translation, to search for traces of the other systems.
+    languages: the language pair in XLIFF files, such as en-de.
 
     >>> import tempfile
     >>> import assay
@@ -139,14 +139,14 @@ def _warnings(traces: Sequence[Trace], human: str | None, *, nameless: bool) -> 
     if nameless:
         warnings.append(Note(
             "no-languages",
-            "the XLIFF files do not say which languages they are in (und), and some tools refuse"
-            " that; name the language pair, such as en-de",
+            "the XLIFF files do not name their languages (und), which some tools refuse; name the"
+            " language pair, such as en-de",
         ))  # fmt: skip
     return tuple(warnings)
 
 
 def check_places(folder: Path, key: Path, what: str) -> None:
-    """Refuse to write over anything, or to put the key where people get their files from."""
+    """Refuse to overwrite anything, or to put the key into the folder that is sent out."""
     if folder.exists():
         raise OptionError(
             "folder", folder, "exists", f"name a new one; {what} are never overwritten"
@@ -166,7 +166,7 @@ def check_places(folder: Path, key: Path, what: str) -> None:
 
 
 def _key_rows(kits: Sequence[KitDocument], test_set: TestSet) -> pl.DataFrame:
-    """A row for each editor and segment, in the order of work."""
+    """One row per editor and segment, in the order of work."""
     frame = test_set.frame
     missing = [name for name in ("doc", "source", "target") if name not in frame.columns]
     if missing:
@@ -187,7 +187,7 @@ def _key_rows(kits: Sequence[KitDocument], test_set: TestSet) -> pl.DataFrame:
                 " it"
             )
         _need_texts(part, item, order)
-        # An id of no other kit, and that no spreadsheet takes for a date.
+        # An id that no other kit has and that no spreadsheet takes for a date.
         kit = f"k{list(files).index(item.editor) + 1:02d}"
         for number, row in enumerate(part.iter_rows(named=True), start=1):
             name = f"{kit}-{item.position}-{number:03d}"
@@ -200,7 +200,7 @@ def _key_rows(kits: Sequence[KitDocument], test_set: TestSet) -> pl.DataFrame:
 
 
 def _need_texts(part: pl.DataFrame, item: KitDocument, order: pl.DataFrame) -> None:
-    """Every segment of the document, with source and translation."""
+    """Refuse a document without the source and the translation of every segment."""
     whole = order.filter(pl.col("doc") == item.document).height
     if part.height < whole:
         raise InputError(
@@ -217,7 +217,7 @@ def _need_texts(part: pl.DataFrame, item: KitDocument, order: pl.DataFrame) -> N
 
 
 def file_names(editors: Sequence[str]) -> dict[str, str]:
-    """A name for everybody's file, such as any file system takes."""
+    """A file name for every editor that is valid on any file system."""
     names: dict[str, str] = {}
     for editor in dict.fromkeys(editors):
         name = re.sub(r"[^\w.-]+", "_", editor).strip("._") or "editor"
@@ -228,7 +228,7 @@ def file_names(editors: Sequence[str]) -> dict[str, str]:
 
 
 def _one_file(name: str) -> str:
-    """The name as file systems compare it: some see no case and one form of each letter."""
+    """The name as file systems compare it: some ignore case and Unicode forms."""
     return normalize("NFC", name).casefold()
 
 
@@ -248,7 +248,7 @@ def _write_all(
 def write_folder(
     folder: Path, key: Path, rows: pl.DataFrame, write: Callable[[Path], list[str]]
 ) -> list[str]:
-    """Everything into a folder beside, which takes its name when all is there; and the key."""
+    """Write into a temporary folder and rename it when it is complete; write the key."""
     folder = folder.absolute()
     temporary = folder.with_name(f".{folder.name}.{secrets.token_hex(4)}.part")
     try:
@@ -270,7 +270,7 @@ def write_folder(
 
 
 def _instructions(parts: int) -> str:
-    """What editors are told: as little as for any other job (korotaev2022, section 3.4)."""
+    """The instructions for editors, no more than for any other job (korotaev2022, section 3.4)."""
     return f"""Instructions
 
 Your file has {parts} texts with their translations. The texts are not directly related to each
@@ -292,7 +292,7 @@ Thank you!
 
 
 def _write_kit(rows: pl.DataFrame, folder: Path, name: str, languages: str) -> str:
-    """Write one editor's file, without a word on where its translations come from."""
+    """Write one editor's file, which does not reveal the systems."""
     file = f"{rows['file'][0]}.{name}"
     if name == "xliff":
         (folder / file).write_bytes(_xliff(rows, languages))

@@ -1,4 +1,4 @@
-"""What editors sent back, held against the key: nothing is joined that does not belong together."""
+"""Join the files that editors sent back with the key, after checking that they belong together."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from assay.tables.load import Findings, Raw, Source, load, refuse, to_number, to
 
 Empty: TypeAlias = Literal["refuse", "unchanged", "keep"]
 _Row: TypeAlias = "tuple[str, str | None, str]"
-"""Id, source (None: the file has none) and translation, white space aside."""
+"""Id, source (None if the file has none) and translation, with normalised white space."""
 XLIFF_ENDINGS = (".xliff", ".xlf", ".mxliff", ".sdlxliff")
 _KEY_COLUMNS = ("editor", "file", "id", "position", "doc", "seg", "system", "source", "mt")
 _EMPTY = {"unchanged": "taken as unchanged", "keep": "kept, as edits that deleted everything"}
@@ -28,11 +28,12 @@ _LISTED = 10
 """How many names a message lists."""
 _NO_BREAK = re.compile("[\u00a0\u202f]")
 _NEARER_RATIO = 0.5
-"""A kit is another editor's if it is less than this share as far from that one's translations."""
+"""A file is another editor's if its distance to that editor's translations is below this share
+of the distance to its own."""
 
 
 class _Kit(NamedTuple):
-    """One editor's part of the key, and its source and translation by id, white space aside."""
+    """One editor's part of the key, and source and translation by id, white space normalised."""
 
     rows: pl.DataFrame
     texts: dict[str, tuple[str, str]]
@@ -45,14 +46,13 @@ class _Kit(NamedTuple):
 def collect_kits(
     key: Source, files: Iterable[str | os.PathLike[str]], *, empty: Empty = "refuse"
 ) -> Edits:
-    """Join what editors sent back with the key, as a table of edits.
+    """Join the files that editors sent back with the key into a table of edits.
 
-    ``key`` is the file that :func:`assay.build_kits` wrote, or its frame. A file belongs to the
-    editor whose file name it bears. It must have every segment of the kit once, with the source
-    that the key has. ``empty`` is what happens to translations that came back empty: refuse them,
-    take them as ``unchanged``, or ``keep`` them, as edits that deleted everything. White space
-    around a translation is that of the original. The notes of the table say whose file is missing,
-    who changed nothing, and what was put right.
+    key: the file that :func:`assay.build_kits` wrote, or its frame. files: those sent back, under
+    the names under which they were sent; each must have every segment of its kit once, with the
+    source in the key. empty: refuse empty translations, take them as ``unchanged``, or ``keep``
+    them as edits that deleted everything. White space around a translation is restored from the
+    original. The notes say whose file is missing, who changed nothing, and what was corrected.
 
     >>> import assay, polars as pl, pathlib, tempfile
     >>> from assay.kits.results import KitDocument
@@ -88,13 +88,13 @@ def collect_kits(
 
 
 def summarise_collected(edits: Edits, written: Path) -> CollectedKits:
-    """What :func:`collect_kits` joined, and where it was written."""
+    """Summarise what :func:`collect_kits` joined and where it was written."""
     notes = edits.notes
     return CollectedKits(len(edits), edits.editors, (written,), notes)
 
 
 def _kits(key: Source) -> dict[str, _Kit]:
-    """The key's rows by the names of the files."""
+    """Read the key, by the names of the files."""
     frame = load(key, text=lambda name: True).frame
     lacking = [name for name in _KEY_COLUMNS if name not in frame.columns]
     if lacking:
@@ -113,7 +113,7 @@ def _kits(key: Source) -> dict[str, _Kit]:
 
 
 def _owners(files: Sequence[Path], kits: Mapping[str, _Kit]) -> dict[str, Path]:
-    """The file of each editor; nobody has two."""
+    """The file of each editor, at most one."""
     if not files:
         raise InputError("no file was given; name the files that editors sent back")
     given: dict[str, Path] = {}
@@ -137,19 +137,19 @@ def _owners(files: Sequence[Path], kits: Mapping[str, _Kit]) -> dict[str, Path]:
 def _collect(
     path: Path, kit: _Kit, kits: Mapping[str, _Kit], empty: Empty
 ) -> tuple[pl.DataFrame, list[Note], int]:
-    """One editor's rows in the order of the key, notes, and how often white space was put back."""
+    """One editor's rows in the order of the key, notes, and how often white space was restored."""
     raw = _load_kit(path)
     findings = Findings(raw)
     sent = _sent(raw, findings)
     notes = [Note("table", f"{path.name}: {line}") for line in raw.notes]
     if "source" not in raw.frame.columns:
-        text = f"{path.name}: has no column source; only ids were compared with the key"
+        text = f"{path.name}: no column source, so only ids were compared with the key"
         notes.append(Note("no-source", text))
     if path.suffix.lower() in XLIFF_ENDINGS and _in_order(sent, kit, kits):
         sent = sent.with_columns(kit.rows["id"])
         text = (
-            f"{path.name}: its ids are not those of the kit; rows were joined in order, since"
-            " all sources agree"
+            f"{path.name}: its ids are not those of the kit; rows were joined in order, since all"
+            " sources agree"
         )
         notes.append(Note("other-ids", text))
     _refuse_others(path, sent, kit, kits)
@@ -179,7 +179,7 @@ def _collect(
 
 
 def _sent(raw: Raw, findings: Findings) -> pl.DataFrame:
-    """The file's rows as text, and the seconds that editors filled in."""
+    """The rows of the file as text, with the seconds that the editor filled in."""
     frame = raw.frame
     texts = [
         to_text(frame[name]).fill_null("") if name in frame.columns
@@ -199,14 +199,14 @@ def _plain(text: str) -> str:
 
 
 def _in_order(sent: pl.DataFrame, kit: _Kit, kits: Mapping[str, _Kit]) -> bool:
-    """Whether a tool gave all units other ids, but left their order and sources alone."""
+    """Whether a tool renamed all ids but kept the order and the sources."""
     if any(not other.texts.keys().isdisjoint(sent["id"]) for other in kits.values()):
         return False
     return [_plain(text) for text in sent["source"]] == [text for text, _ in kit.texts.values()]
 
 
 def _need_rows(sent: pl.DataFrame, kit: _Kit, findings: Findings) -> None:
-    """Every segment of the kit, once, with its source; and nothing else."""
+    """Require every segment of the kit once, with its source, and no others."""
     ids, sources = sent["id"], kit.rows["source"]
     places = {name: place for place, name in enumerate(kit.texts)}
     findings.rows(~ids.is_first_distinct(), "id", ids, "{} appears twice; keep the right row")
@@ -239,14 +239,14 @@ def _need_rows(sent: pl.DataFrame, kit: _Kit, findings: Findings) -> None:
 
 
 def short(text: str) -> str:
-    """The beginning of a text."""
+    """The beginning of a long text."""
     return text if len(text) <= 60 else text[:57] + "..."
 
 
 def _refuse_others(path: Path, sent: pl.DataFrame, kit: _Kit, kits: Mapping[str, _Kit]) -> None:
-    """Refuse a kit that is another editor's, by its sources or else by its translations.
+    """Refuse the file of another editor's kit, by its sources or else by its translations.
 
-    Editors often have the same texts in the same order: then only the translations tell.
+    Editors often have the same texts in the same order; then only the translations differ.
     """
     rows = [
         (name, None if source is None else _plain(source), _plain(target))
@@ -256,7 +256,7 @@ def _refuse_others(path: Path, sent: pl.DataFrame, kit: _Kit, kits: Mapping[str,
     most = max(agreeing.values())
     if most < 0.9 * len(rows) or not rows:
         return
-    # A segment has as many translations as there are systems, however many kits there are.
+    # Segments have few different translations, so distances are cached.
     distance = cache(edit_distance)
     alike = [kits[name] for name, number in agreeing.items() if number == most]
     nearest = min(alike, key=lambda other: _distance(rows, other, other, distance))
@@ -271,7 +271,7 @@ def _refuse_others(path: Path, sent: pl.DataFrame, kit: _Kit, kits: Mapping[str,
 
 
 def _agreeing(rows: Sequence[_Row], kit: _Kit) -> int:
-    """How many rows have the source that the kit has under their id."""
+    """The number of rows whose source is that of the kit under the same id."""
     texts = kit.texts
     return sum(name in texts and source in (None, texts[name][0]) for name, source, _ in rows)
 
@@ -279,7 +279,7 @@ def _agreeing(rows: Sequence[_Row], kit: _Kit) -> int:
 def _distance(
     rows: Sequence[_Row], kit: _Kit, other: _Kit, distance: Callable[[str, str], float]
 ) -> float:
-    """How far the rows are from a kit's translations, where another kit has other ones."""
+    """The distance of the rows from a kit's translations, where another kit has different ones."""
     mine, theirs = kit.texts, other.texts
     return sum(
         distance(target, mine[name][1])
@@ -289,7 +289,7 @@ def _distance(
 
 
 def _refuse_moved(path: Path, rows: pl.DataFrame) -> None:
-    """Refuse a column of translations that was shifted or sorted by itself."""
+    """Refuse a column of translations that was moved or sorted without its rows."""
     own, sent = [[_plain(text) for text in rows[name]] for name in ("mt", "target")]
     often = Counter(own)
     homes = {text: place for place, text in enumerate(own) if often[text] == 1}
@@ -307,7 +307,7 @@ def _refuse_moved(path: Path, rows: pl.DataFrame) -> None:
 def _tidy(text: str, mt: str, empty: Empty) -> tuple[str, bool]:
     """The edited text with the white space of the original, and whether that changed it.
 
-    Tools cut or add space at the ends and turn spaces into no-break ones: nobody's effort.
+    Tools trim or add space at the ends and turn spaces into no-break spaces; that is not effort.
     """
     if not text.strip():
         return (mt, False) if empty == "unchanged" else ("", False)
@@ -322,7 +322,7 @@ def _tidy(text: str, mt: str, empty: Empty) -> tuple[str, bool]:
 
 
 def _missing(kits: Mapping[str, _Kit], given: Mapping[str, Path]) -> list[Note]:
-    """Whose file did not come back, and what that does to the design."""
+    """Note the editors whose file is missing, and what that means for the design."""
     absent = [kit.editor for name, kit in kits.items() if name not in given]
     if not absent:
         return []
@@ -337,7 +337,7 @@ def _missing(kits: Mapping[str, _Kit], given: Mapping[str, Path]) -> list[Note]:
     else:
         pairs = zip(planned, counts, strict=True)
         gone = [f"{doc} by {system}" for (system, doc), n in pairs if not n]
-        lost = f"; nobody edited {listed(gone)}" if gone else ""
+        lost = f"; no editor edited {listed(gone)}" if gone else ""
         text += (
             f"; the design is no longer balanced: a system is edited {min(counts)} to"
             f" {max(counts)} times in a document{lost}"
@@ -346,12 +346,12 @@ def _missing(kits: Mapping[str, _Kit], given: Mapping[str, Path]) -> list[Note]:
 
 
 def listed(names: Sequence[str]) -> str:
-    """The first of the names."""
+    """Join the first names with commas."""
     return ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
 
 
 def _meetings(kits: Sequence[_Kit]) -> dict[tuple[str, str], int]:
-    """How many editors have each document from each system."""
+    """The number of editors by system and document."""
     pairs: Counter[tuple[str, str]] = Counter()
     for kit in kits:
         pairs.update(kit.rows.select("system", "doc").unique().rows())
@@ -359,7 +359,7 @@ def _meetings(kits: Sequence[_Kit]) -> dict[tuple[str, str], int]:
 
 
 def _load_kit(path: Path) -> Raw:
-    """What an editor sent back: id and target, with source and seconds where the file has them."""
+    """Read a file with id and target, and source and seconds if it has them."""
     if path.suffix.lower() in XLIFF_ENDINGS:
         return _load_units(path)
     raw = load(path, text=lambda name: True)
@@ -378,7 +378,7 @@ def _load_kit(path: Path) -> Raw:
 
 
 def _load_units(path: Path) -> Raw:
-    """The same from XLIFF 1.2; Phrase's own kind (MXLIFF) has times."""
+    """Read an XLIFF 1.2 file; Phrase's dialect (MXLIFF) has times."""
     from assay.formats.xliff import CODE, child, flat_text, line_of, read_xml
     from assay.formats.xliff_dialects import unit_seconds
 

@@ -1,4 +1,4 @@
-"""Texts of a corpus as paragraphs: ``.txt``, ``.docx``, or a table with a ``text`` column."""
+"""Read the paragraphs of a corpus from ``.txt``, ``.docx``, or a table with a ``text`` column."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from assay.tables.load import FILE_TYPES, decode_utf8, load, read_bytes, refuse
 from assay.tables.packed import need_sound_archive
 
 MOST_PARAGRAPHS = 1_000_000
-"""More are no texts to choose a few pieces from."""
+"""The most paragraphs that a file may have."""
 LONGEST_WRAPPED_LINE = 120
-"""Lines no longer than this, with empty lines between them, are one paragraph cut into lines."""
+"""If no line is longer and some are empty, the lines between empty ones are one paragraph."""
 SPACES = r"(?:(?<!\s)\s+)?"
-"""Spaces before something, from the first on: tried once for a run of them, not at every space."""
+"""Optional spaces, matched only from the first one of a run, which keeps the search linear."""
 CITATION = re.compile(SPACES + r"\([^()]{0,500}\b(?:1[5-9]|20)\d\d[a-z]?\b[^()]{0,500}\)")
 NOTE = re.compile(
     SPACES + r"\[\d{1,3}(?: ?[,–-] ?\d{1,3})*\]|(?<=[^\W\d_][.,;:!?’”\")])\d{1,3}(?!\S)"
@@ -30,9 +30,9 @@ END = re.compile(r"[.!?:;…。！？][\"'’”»)\]]*$")
 UNSPACED = re.compile(
     r"[\u0e00-\u0fff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\U00020000-\U0003ffff]"
 )
-"""Scripts that set no spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, kana, Han."""
+"""Scripts without spaces between words: Thai, Lao, Tibetan, Burmese, Khmer, kana, Han."""
 MOST_SIGNS_PER_WORD = 10
-"""Characters per word, on average; with more, such a text was not cut into words."""
+"""A text in such a script with more characters per word was not split into words."""
 
 CLEANING = {
     "citations": "bracketed references with a year: (Smith 2012: 34)",
@@ -40,11 +40,11 @@ CLEANING = {
     "addresses": "web addresses",
     "headings": "paragraphs styled as a heading, or of up to 12 words without a final stop",
 }
-"""What may be removed before the text is cut into pieces."""
+"""What can be removed before the text is cut into pieces."""
 
 
 class CorpusText(NamedTuple):
-    """One document: its name, its paragraphs, and what was done to read it."""
+    """One document: its name, its paragraphs, and notes on how it was read."""
 
     doc: str
     paragraphs: tuple[str, ...]
@@ -57,7 +57,7 @@ class _Paragraph(NamedTuple):
 
 
 def read_text(source: str | os.PathLike[str], *, clean: Sequence[str] = ()) -> list[CorpusText]:
-    """The documents of one file, cleaned by the rules named in ``clean``.
+    """Read the documents of one file and clean them by the rules in ``clean``.
 
     A ``.txt`` or ``.docx`` file is one document; a table has one per value of its ``doc`` column,
     in the order of the rows.
@@ -100,7 +100,7 @@ def need_spaces(texts: Sequence[CorpusText]) -> None:
 
 
 def notes_on_twins(texts: Sequence[CorpusText]) -> list[Note]:
-    """What to know where texts share their name or are the same."""
+    """Note texts that share a name or are identical."""
     names = Counter(text.doc for text in texts)
     notes = [
         Note("same-name", f"{number} texts are called {name}; give them different names")
@@ -112,8 +112,8 @@ def notes_on_twins(texts: Sequence[CorpusText]) -> list[Note]:
         if text.paragraphs in known:
             notes.append(Note(
                 "same-text",
-                f"{known[text.paragraphs]} and {text.doc} are the same text; so every piece"
-                " occurs twice",
+                f"{known[text.paragraphs]} and {text.doc} are the same text, so every piece occurs"
+                " twice",
             ))  # fmt: skip
         known.setdefault(text.paragraphs, text.doc)
     return notes
@@ -156,7 +156,7 @@ def _from_docx(path: Path) -> tuple[list[_Paragraph], tuple[Note, ...]]:
             for line in paragraph.text.splitlines()
         ]
         tables = len(document.tables)
-    except Exception:  # a damaged package fails in as many ways as it has parts, some late
+    except Exception:  # a damaged package can fail in many ways
         raise refuse(str(path), "is not a Word document (.docx); save it again from Word") from None
     text = f"{path.name}: {tables} tables in the document were not read"
     return found, (Note("tables-not-read", text),) if tables else ()

@@ -1,11 +1,11 @@
-"""Who edits which document from which system, and in which order.
+"""Decide who edits which document from which system, and in which order.
 
-Every editor gets every document once, each from another system. ``permutations`` are all orders of
-the systems (korotaev2022), ``latin`` needs as many editors as systems, ``williams`` also lets every
-system follow every other equally often, and ``graeco-latin`` rotates the documents' order too, so
-that tiredness and document can be told apart. ``rotated`` is Williams' design repeated with the
-documents in every rotation: all is balanced, with more editors. ``identical`` gives everybody the
-same kit.
+Every editor gets every document once, each from a different system. ``permutations`` uses all
+orders of the systems (korotaev2022); ``latin`` needs only as many editors as systems; with
+``williams`` every system also follows every other equally often; ``graeco-latin`` rotates the order
+of documents too, so that tiredness and document can be separated. ``rotated`` is Williams' design
+repeated with the documents in every rotation: everything is balanced, with more editors.
+``identical`` gives every editor the same kit.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ Ints = NDArray[np.intp]
 DESIGNS = ("permutations", "latin", "williams", "graeco-latin", "rotated", "identical")
 MOST_SYSTEMS = 12
 EXCHANGES = 1000
-"""Exchanges of turns that are tried where a block is not complete."""
+"""The number of exchanges of turns to try if a block is not complete."""
 
 
 def design_kits(
@@ -41,10 +41,9 @@ def design_kits(
 ) -> KitDesign:
     """Deal documents and systems to editors.
 
-    ``systems`` are MT engines, the human translation may be among them. ``editors`` is a number or
-    names, ``documents`` has as many names as there are systems. ``auto`` is graeco-latin where one
-    exists and rotated elsewhere (2 and 6 systems). Which system, document and editor takes which
-    place in the design is drawn at random.
+    systems: MT engines, possibly with the human translation. editors: a number or names.
+    documents: as many names as systems. design: auto is graeco-latin if one exists, else rotated (2
+    and 6 systems). The places of systems, documents and editors in the design are random.
 
     >>> result = design_kits(["A", "B", "C"], 6, design="williams", rng=1)
     >>> result.balance.system_document
@@ -60,7 +59,7 @@ def design_kits(
     generator, seed = seeded(rng)
     block = _block(kind, n)
     system, document = _rows(kind, n, len(people), generator)
-    # Labels are dealt at random: the randomisation test of the analysis rests on it.
+    # Labels are assigned at random, as the randomisation test of the analysis requires.
     order = generator.permutation(len(people))
     system, document = generator.permutation(n)[system[order]], document[order]
     if kind in ("graeco-latin", "rotated"):
@@ -145,7 +144,7 @@ def _block(kind: str, n: int) -> int:
 
 
 def _rows(kind: str, n: int, editors: int, rng: np.random.Generator) -> tuple[Ints, Ints]:
-    """System and document of every editor (row) and position (column)."""
+    """The system and the document of every editor (row) and position (column)."""
     fixed = np.tile(np.arange(n), (editors, 1))
     if kind == "identical":
         return fixed, fixed
@@ -158,7 +157,7 @@ def _rows(kind: str, n: int, editors: int, rng: np.random.Generator) -> tuple[In
         rows = williams_rows(n)
         system, turn = rows[np.arange(editors) % len(rows)], np.arange(editors) // len(rows)
         whole = editors - editors % (len(rows) * n)
-        # With two systems, other turns would tie system to document.
+        # With two systems, other turns would confound system and document.
         if n > 2 and whole < editors:
             turn[whole:] = _turns(system[whole:], rng)
         return system, (fixed + turn[:, None]) % n
@@ -170,10 +169,10 @@ def _rows(kind: str, n: int, editors: int, rng: np.random.Generator) -> tuple[In
 
 
 def _turns(system: Ints, rng: np.random.Generator) -> Ints:
-    """By how much to turn each editor's documents where a block is not complete.
+    """The rotation of each editor's documents if a block is not complete.
 
-    All turns equally often, so that documents and positions can be told apart; editors exchange
-    turns as long as system and document meet more evenly for it.
+    All rotations occur equally often, so that documents and positions can be separated; editors
+    exchange rotations as long as systems and documents meet more evenly.
     """
     editors, n = system.shape
 
@@ -218,7 +217,7 @@ def _counts(left: Ints, right: Ints, n: int) -> Ints:
 def _notes(
     kind: str, n: int, editors: int, block: int, balance: Balance, *, rotated: bool
 ) -> list[Note]:
-    """What is not balanced; ``rotated``: the documents' order is not the same for all."""
+    """Note what is not balanced; ``rotated``: the order of documents varies."""
     notes = []
     goals = {"williams": "carry_over", "rotated": "document_position"}
     goal = goals.get(kind, "system_document")
@@ -236,8 +235,8 @@ def _notes(
         ))  # fmt: skip
     if "document_position" not in balance.balanced:
         text = (
-            "the documents' order is not quite balanced" if rotated
-            else "the documents' order is the same for all, so position and document cannot be"
+            "the order of documents is not quite balanced" if rotated
+            else "the order of documents is the same for all, so position and document cannot be"
                  " separated"
         )  # fmt: skip
         notes.append(Note("position-unbalanced" if rotated else "position-is-document", text))
@@ -249,7 +248,7 @@ def _notes(
 
 
 def read_design(frame: pl.DataFrame) -> tuple[KitDocument, ...]:
-    """The kits of a design table, checked: one system for each editor and document."""
+    """Read the kits from a design table; check that each editor has each document once."""
     columns = ("editor", "position", "doc", "system")
     missing = [name for name in columns if name not in frame.columns]
     if missing:
@@ -279,7 +278,7 @@ def cyclic_square(n: int) -> Ints:
 
 
 def permutation_rows(n: int, rows: int) -> Ints:
-    """The first ``rows`` of all n! orders, so arranged that every n of them are a Latin square."""
+    """The first ``rows`` of all n! orders, arranged so that every n of them are a Latin square."""
     starts = ((0, *rest) for rest in permutations(range(1, n)))
     orders = chain.from_iterable(((np.array(s) + k) % n for k in range(n)) for s in starts)
     return np.array(list(islice(orders, rows)))
@@ -304,10 +303,10 @@ def williams_rows(n: int) -> Ints:
 
 
 def graeco_latin(n: int) -> tuple[Ints, Ints] | None:
-    """Two Latin squares in which every pair of numbers meets once; None where there are none.
+    """Two orthogonal Latin squares: every pair of numbers meets once. None if they do not exist.
 
-    There are none for 2 (obviously) and 6 (Tarry 1900). Odd n by arithmetic mod n, powers of two
-    in their field, 12 as 3 x 4, and 10 by Bose, Shrikhande and Parker (1960).
+    They do not exist for 2 (obviously) and 6 (Tarry 1900). Odd n use arithmetic mod n, powers of
+    two their field, 12 is 3 x 4, and 10 is by Bose, Shrikhande and Parker (1960).
     """
     if n in (2, 6):
         return None
@@ -339,7 +338,7 @@ def _product(left: Ints, right: Ints) -> Ints:
 
 
 def _bose_shrikhande_parker(m: int) -> tuple[Ints, Ints]:
-    """Squares of order 3 m + 1 from those of order m: numbers mod 2 m + 1 and m further ones."""
+    """Squares of order 3 m + 1 from those of order m: numbers mod 2 m + 1, and m further ones."""
     modulus = 2 * m + 1
     columns = []
     extra = np.arange(modulus, modulus + m)

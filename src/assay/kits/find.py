@@ -1,4 +1,4 @@
-"""Kits of pieces that are as alike as possible."""
+"""Find kits of pieces that are as alike as possible."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
 
 MOST_SETS = 100_000
-"""Up to this many sets the percentile is over all of them, else over as many random ones."""
+"""The percentile is over all sets if there are at most this many, else over as many random ones."""
 MODES = ("closest", "dbscan")
 
 
 @dataclass
 class _Search:
-    """One search: where the pieces lie, and what keeps two of them apart."""
+    """One search: the pieces as points, and the limits on pairs."""
 
     pieces: Pieces
     points: NDArray[np.float64]
@@ -55,7 +55,7 @@ class _Search:
         self.lengths = lengths if lengths.all() else None
 
     def run(self, count: int, *, without: str = "", runner_up: bool = True) -> list[Found]:
-        """The closest kits; ``without`` names a limit to be ignored."""
+        """Find the closest kits; ``without`` names a limit to ignore."""
         ratio = np.inf if without == "length" else self.limits.length_ratio
         stream = PairStream(self.near, self.lengths, ratio, self.groups)
         checks = None if self.book is None else _TermBits(self.book, without)
@@ -66,7 +66,7 @@ class _Search:
         return kits
 
     def diameters_without(self, *, length: bool) -> dict[str, float]:
-        """The diameter of the closest kit without each limit in turn, where there is one."""
+        """By limit, the diameter of the closest kit without it, if there is one."""
         names = ["length"] if length else []
         if self.book is not None:
             limits = ("shared", "density")
@@ -78,7 +78,7 @@ class _Search:
 
 
 class _TermBits:
-    """The methods that accept a pair, with or without one of the two limits on terms."""
+    """The methods that accept a pair, possibly without one of the limits on terms."""
 
     def __init__(self, book: TermBook, without: str) -> None:
         self.book = book
@@ -109,16 +109,16 @@ def find_kits(
     """Find ``count`` disjoint kits of ``size`` pieces that are as alike as possible.
 
     The first kit has the smallest diameter (largest distance between two of its pieces, features
-    scaled to 0..1) of all that meet the limits; each further kit the smallest of what is left.
-    Mode ``dbscan`` is korotaev2022's: kits lie inside a cluster of DBSCAN with radius ``eps``, by
+    scaled to 0..1) of all that meet the limits; each further kit has the smallest of the rest. With
+    mode ``dbscan`` (korotaev2022) kits lie inside a cluster of DBSCAN with radius ``eps``, by
     default the knee of the sorted distances to the nearest neighbour.
 
-    Limits, None for none: words within ±``length_tolerance`` of a common length; two pieces have at
-    most the share ``shared`` of their best terms in common, and these occur at most ``density``
+    Limits (None: no limit): words within ±``length_tolerance`` of a common length; at most the
+    share ``shared`` of the best terms in common to two pieces, and occurring at most ``density``
     times as often in one as in the other, by more than half of the ``methods`` of
-    :mod:`assay.kits.terms` (default: all). ``rng`` draws the random sets of the percentile where
-    there are too many to try all. ``progress`` hears of every piece whose terms were extracted, at
-    most as many as there are pieces: that takes most of the time.
+    :mod:`assay.kits.terms` (default: all). rng: draws random sets for the percentile if there are
+    too many to try all. progress: called for every piece whose terms are extracted, which takes
+    most of the time.
 
     >>> import assay, numpy as np
     >>> from assay.kits.pieces import pieces_from_features
@@ -158,9 +158,9 @@ def find_kits(
 
 
 def kit_texts(found: KitSet, pieces: Pieces) -> pl.DataFrame:
-    r"""The sentences of the kits, to be translated: kit, doc, seg, paragraph, source.
+    r"""The sentences of the kits to translate: kit, doc, seg, paragraph, source.
 
-    ``pieces`` are those the kits were found among.
+    ``pieces`` are those in which the kits were found.
 
     >>> import assay, pathlib, tempfile
     >>> book = pathlib.Path(tempfile.mkdtemp()) / "book.txt"
@@ -217,11 +217,11 @@ def _limits(length: float | None, shared: float | None, density: float | None) -
 
 
 def _scaled(pieces: Pieces) -> tuple[NDArray[np.float64], list[Note]]:
-    """Every feature from 0 to 1; one that never varies says nothing and becomes 0."""
+    """Scale every feature from 0 to 1; a constant one becomes 0."""
     low, spread = pieces.features.min(axis=0), np.ptp(pieces.features, axis=0)
     constant = [name for name, width in zip(pieces.names, spread, strict=True) if width == 0]
     points = (pieces.features - low) / np.where(spread == 0, 1.0, spread)
-    text = f"features that are equal in all pieces and so ignored: {', '.join(constant)}"
+    text = f"features ignored, being equal in all pieces: {', '.join(constant)}"
     return points, [Note("constant-features", text)] if constant else []
 
 
@@ -275,7 +275,7 @@ def _members(groups: NDArray[np.int64] | None) -> tuple[tuple[int, ...], ...]:
 
 
 def _shortfall(search: _Search, kits: int, wanted: int) -> list[Note]:
-    """How many kits there are too few, which limits refused them, and what would help."""
+    """Note that there are too few kits, which limits refused them, and what would help."""
     if kits == wanted:
         return []
     limits, reasons = search.limits, []
@@ -297,13 +297,13 @@ def _shortfall(search: _Search, kits: int, wanted: int) -> list[Note]:
 
 
 def _remedy(search: _Search) -> str:
-    """The limits of which each alone, left out, would let a kit through."""
+    """Name the limits that each prevent a kit on their own, or another remedy."""
     alone = search.diameters_without(length=search.refused > 0)
     if alone:
         return f"without {' or '.join(alone)} there would be one; widen it, or take more text"
     if search.groups is not None:
         return "a larger radius, the mode closest, or more text would help"
-    return "no limit alone is in the way; widen several, ask for fewer pieces, or take more text"
+    return "no single limit prevents one; widen several, ask for fewer pieces, or take more text"
 
 
 def _describe(search: _Search, kits: list[Found], rng: np.random.Generator) -> tuple[Kit, ...]:
@@ -322,7 +322,7 @@ def _kit(
     checks = () if search.book is None else search.book.check(item.members)
     telling = [check for check in checks if check.accepted and check.method != "bigrams"]
     lengths = None if search.lengths is None else search.lengths[list(item.members)]
-    # A hair's breadth more, or rounding could leave the kit itself out.
+    # Slightly more, or rounding could exclude the kit itself.
     closer = int(np.searchsorted(others, item.diameter * (1 + 1e-12), side="right"))
     return Kit(
         pieces=item.members,
@@ -341,7 +341,7 @@ def _kit(
 def _other_sets(
     points: NDArray[np.float64], size: int, rng: np.random.Generator
 ) -> NDArray[np.float64]:
-    """The diameters of all sets of as many pieces, or of random ones where they are too many."""
+    """The diameters of all sets of this size, or of random ones if there are too many."""
     count = len(points)
     if comb(count, size) <= MOST_SETS:
         return diameters(points, np.array(list(combinations(range(count), size))))
@@ -355,13 +355,13 @@ def _other_sets(
 
 
 def _binding(search: _Search, item: Found) -> dict[str, float]:
-    """The limits without which the first kit would be closer, and how close."""
+    """The limits without which the first kit would be closer, with its diameter then."""
     closest = search.diameters_without(length=search.refused > 0)
     return {name: size for name, size in closest.items() if size < item.diameter * (1 - 1e-12)}
 
 
 def _principal(points: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Every piece on the first two principal components, their signs fixed by the loadings."""
+    """The first two principal components of every piece, with signs fixed by the loadings."""
     centred = points - points.mean(axis=0)
     axes = np.linalg.svd(centred, full_matrices=False)[2][:2]
     axes *= np.sign(axes[np.arange(len(axes)), np.abs(axes).argmax(axis=1)])[:, None]

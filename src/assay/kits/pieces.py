@@ -1,4 +1,4 @@
-"""Pieces of text of about the same length, and how hard they are to read: five features.
+"""Cut texts into pieces of about the same length and measure their readability by five features.
 
 ================ ============================================== ================================
 feature          formula                                        source
@@ -13,11 +13,11 @@ chars_per_word   characters / words                             korotaev2022 sec
 type_token       different words / words                        korotaev2022 section 3.2
 ================ ============================================== ================================
 
-The profile ``paper`` counts as korotaev2022 did (Table 1): words are runs of word characters and
-hyphens in the tokenised text, so that ``don't`` is three of them; types differ by case; a word is
-difficult unless it stands in the Dale-Chall list as it is. The profile ``standard`` counts words
-with their apostrophes and leaves numbers out, folds case, and takes the regular inflections of a
-listed word as known, as Dale and Chall's own instructions do.
+The profile ``paper`` counts like korotaev2022 (Table 1): words are runs of word characters and
+hyphens in the tokenised text, so ``don't`` is three words; types differ by case; a word is
+difficult unless the Dale-Chall list contains it as written. The profile ``standard`` keeps
+apostrophes in words, leaves numbers out, folds case, and also knows the regular inflections of
+listed words, as Dale and Chall's instructions say.
 
 The Dale-Chall list and the syllable counter are those of the package ``readability``; both know
 English only. LIX, characters per word and type-token ratio need neither and serve any language.
@@ -52,9 +52,9 @@ _Span: TypeAlias = tuple[CorpusText, int, int]
 
 
 class Piece(NamedTuple):
-    """Consecutive paragraphs of one document; ``first`` and ``last`` count them from 1.
+    """Consecutive paragraphs of one document; ``first`` and ``last`` number them from 1.
 
-    ``sentences`` are tokenised: tokens with a space between them. ``words`` are counted as the
+    ``sentences`` are tokenised, with spaces between tokens. ``words`` is the number of words as the
     features count them.
     """
 
@@ -68,7 +68,7 @@ class Piece(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Pieces:
-    """The pieces of a corpus, numbered from 0, with a row of features each."""
+    """The pieces of a corpus, numbered from 0, and their features (pieces x features)."""
 
     pieces: tuple[Piece, ...]
     names: tuple[str, ...]
@@ -81,21 +81,21 @@ class Pieces:
 
     @property
     def language(self) -> str:
-        """The language the features were made for."""
+        """The language of the texts."""
         return str(self.settings.get("language", "en"))
 
     @property
     def has_text(self) -> bool:
-        """Whether there is text to look for terms in."""
+        """Whether the pieces have text, in which terms can be found."""
         return any(piece.sentences for piece in self.pieces)
 
     @property
     def lengths(self) -> NDArray[np.float64]:
-        """The words of every piece."""
+        """The number of words of every piece."""
         return np.array([piece.words for piece in self.pieces], dtype=float)
 
     def to_frame(self) -> pl.DataFrame:
-        """A row per piece: where it stands, its words and its features."""
+        """One row per piece: its place, its words and its features."""
         rows = {
             "piece": range(len(self)),
             "doc": [piece.doc for piece in self.pieces],
@@ -118,10 +118,10 @@ def read_pieces(
 ) -> Pieces:
     """Cut texts into pieces of at least ``words`` words at paragraph borders (korotaev2022, 3.2).
 
-    ``sources`` are ``.txt`` or ``.docx`` files or tables with a ``text`` column (and ``doc``,
-    ``style``). ``clean`` names what to remove first. Pieces with fewer than ``shortest`` words per
-    sentence on average (lists, tables of contents) are left out. ``profile`` is how the features
-    are counted, see :mod:`assay.kits.pieces`. ``progress`` hears of each piece that is measured.
+    sources: ``.txt`` or ``.docx`` files, or tables with a ``text`` column (and ``doc``, ``style``).
+    clean: what to remove first. shortest: pieces with a lower mean number of words per sentence
+    (lists, tables of contents) are left out. profile: how to count, see :mod:`assay.kits.pieces`.
+    progress: called for every piece measured.
 
     >>> import assay, pathlib, tempfile
     >>> book = pathlib.Path(tempfile.mkdtemp()) / "book.txt"
@@ -276,7 +276,7 @@ def feature_names(language: str) -> tuple[str, ...]:
 def count_words(
     paragraphs: Sequence[str], sentences: Sequence[str], *, language: str, profile: str
 ) -> WordCounts:
-    """Count what the formulas need; ``sentences`` are tokenised, ``paragraphs`` are as written."""
+    """Count what the formulas need, in tokenised ``sentences`` or ``paragraphs`` as written."""
     if profile not in PROFILES:
         raise OptionError("profile", profile, "is not a profile", f"choose {' or '.join(PROFILES)}")
     paper = profile == "paper"
@@ -315,7 +315,7 @@ def english_words() -> tuple[Callable[[str], int], frozenset[str]]:
 
 
 def with_inflections(known: Collection[str]) -> Callable[[str], bool]:
-    """Whether a word, or what it regularly comes from, is among the known ones."""
+    """A test for known words and their regular inflections."""
 
     def familiar(word: str) -> bool:
         word = word.replace("’", "'")
@@ -329,7 +329,7 @@ def with_inflections(known: Collection[str]) -> Callable[[str], bool]:
 
 
 def _bare_forms(word: str) -> list[str]:
-    """What a regular plural, possessive, past, -ing, -er, -est or -ly form may come from."""
+    """The words of which this may be a plural, possessive, past, -ing, -er, -est or -ly form."""
     forms = []
     for ending in ("'s", "s'", "s", "es", "d", "ed", "ing", "er", "est", "r", "st", "ly"):
         if not word.endswith(ending) or len(word) - len(ending) < 2:

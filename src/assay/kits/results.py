@@ -1,4 +1,4 @@
-"""What is said about kits: those found, who edits what, what was built and what came back."""
+"""The results about kits: kits found, kit designs, kits built, kits collected."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ from assay.results import Note, Result, signature
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """How much two pieces of a kit may differ or share.
+    """The limits on two pieces of a kit (None: no limit).
 
-    ``length``: all within ±this share of a common length; ``shared``: share of their best terms;
-    ``density``: ratio of the terms' occurrences. None: no limit.
+    length: all within ± this share of a common length. shared: the share of best terms in common.
+    density: the ratio of the terms' occurrences.
     """
 
     length: float | None = 0.1
@@ -26,13 +26,13 @@ class Limits:
 
     @property
     def length_ratio(self) -> float:
-        """The longest over the shortest: (1 + x) / (1 - x)."""
+        """The largest ratio of two lengths: (1 + length) / (1 - length)."""
         return float("inf") if self.length is None else (1 + self.length) / (1 - self.length)
 
 
 @dataclass(frozen=True, slots=True)
 class TermCheck:
-    """One method's verdict on a kit: the worst pair decides."""
+    """One method's verdict on a kit, by its worst pair."""
 
     method: str
     shared_terms: float
@@ -42,10 +42,7 @@ class TermCheck:
 
 @dataclass(frozen=True, slots=True)
 class KitPiece:
-    """One piece of the corpus: where it stands, its features and its place in the figure.
-
-    ``place`` is on the first two principal components of the features.
-    """
+    """One piece of the corpus; ``place`` is on the first two principal components of features."""
 
     piece: int
     doc: str
@@ -61,11 +58,11 @@ class KitPiece:
 class Kit:
     """Pieces that are alike, and how much.
 
-    ``diameter``: the largest distance between two of them, features scaled to 0..1;
-    ``percentile``: the share of all sets of as many pieces that are as close or closer, in percent.
-    ``shared_terms`` and ``density_ratio`` are those of the worst pair, the largest among the
-    methods that accept the kit (bigrams aside, which have limits of their own); ``terms`` has
-    every method. ``binding``: limits without which there would be a closer kit, with its diameter.
+    diameter: the largest distance between two of them, features scaled to 0..1. percentile: the
+    percentage of all sets of this size that are as close or closer. shared_terms, density_ratio:
+    those of the worst pair, the largest among the methods that accept the kit (except bigrams,
+    which have separate limits). terms: the verdicts of all methods. binding: the limits without
+    which there would be a closer kit, with its diameter.
     """
 
     pieces: tuple[int, ...]
@@ -82,10 +79,10 @@ class Kit:
 
 @dataclass(frozen=True, slots=True)
 class KitSet(Result, kind="kits"):
-    """Kits of pieces, and the settings they were found with.
+    """Kits of pieces, and the settings of the search.
 
-    ``pieces`` are all pieces of the corpus. ``knee`` is that of the sorted distances to the nearest
-    neighbour (``distances``); ``clusters`` are those of the mode ``dbscan``.
+    pieces: all pieces of the corpus. knee: that of the sorted distances to the nearest neighbour
+    (``distances``). clusters: those of the mode ``dbscan``.
     """
 
     mode: Literal["closest", "dbscan"]
@@ -105,7 +102,7 @@ class KitSet(Result, kind="kits"):
 
     @property
     def signature(self) -> str:
-        """How the kits were found."""
+        """The settings of the search, in one line."""
         return signature(
             "kits",
             self.mode,
@@ -122,7 +119,7 @@ class KitSet(Result, kind="kits"):
         )
 
     def to_frame(self) -> pl.DataFrame:
-        """A row per piece of a kit, kits counted from 1."""
+        """One row per piece of a kit; kits are numbered from 1."""
         schema = {"kit": int, "piece": int, "doc": str, "first": int, "last": int, "words": int}
         rows = [
             {"kit": number} | {name: getattr(piece, name) for name in list(schema)[1:]}
@@ -145,14 +142,14 @@ class KitDocument:
 
 @dataclass(frozen=True, slots=True)
 class Balance:
-    """How often things meet; a table is balanced if all its counts are equal."""
+    """How often systems, documents and positions meet; a table is balanced if all are equal."""
 
     system_document: tuple[tuple[int, ...], ...]
     """Rows are systems, columns documents."""
     system_position: tuple[tuple[int, ...], ...]
     document_position: tuple[tuple[int, ...], ...]
     carry_over: tuple[tuple[int, ...], ...]
-    """How often the column's system comes right after the row's."""
+    """How often the column's system comes directly after the row's."""
     balanced: tuple[str, ...]
     """The names of the tables that are balanced."""
 
@@ -168,42 +165,42 @@ class KitDesign(Result, kind="kit-design"):
     editors: tuple[str, ...]
     design: str
     block: int
-    """How many editors make the design complete; any multiple does too."""
+    """The number of editors that completes the design; so does any multiple."""
     balance: Balance
     seed: int | None
     notes: tuple[Note, ...]
 
     @property
     def signature(self) -> str:
-        """How the kits were dealt out."""
+        """The settings of the design, in one line."""
         return signature(
             "kits", self.design, systems=len(self.systems), editors=len(self.editors),
             seed=self.seed,
         )  # fmt: skip
 
     def to_frame(self) -> pl.DataFrame:
-        """A row for each editor and document: ``editor, position, doc, system``."""
+        """One row per editor and document: ``editor, position, doc, system``."""
         rows = [(item.editor, item.position, item.document, item.system) for item in self.kits]
         return pl.DataFrame(rows, schema=["editor", "position", "doc", "system"], orient="row")
 
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """How like a system's output the human translation is."""
+    """The similarity of the human translation to a system's output."""
 
     system: str
     segments: int
-    """Segments compared: those of at least five words."""
+    """The number of segments compared: those of at least five words."""
     similarity: float
-    """100 - edit distance, on average."""
+    """The mean of 100 - edit distance."""
     near: tuple[str, ...]
-    """Segments (document:segment) that are nearly the system's."""
+    """Segments (document:segment) that are nearly identical to the system's."""
     suspect: bool
 
 
 @dataclass(frozen=True, slots=True)
 class BuiltKits(Result, kind="kits-built"):
-    """What was written: a file per editor and format, the instructions, the key."""
+    """The files written: one per editor and format, the instructions, the key."""
 
     folder: Path
     key: Path
@@ -217,13 +214,13 @@ class BuiltKits(Result, kind="kits-built"):
 
     @property
     def signature(self) -> str:
-        """What was written."""
+        """The kind of files, in one line."""
         return signature("kits-built", "+".join(self.formats), editors=self.editors)
 
 
 @dataclass(frozen=True, slots=True)
 class CollectedKits(Result, kind="kits-collected"):
-    """What came back, joined with the key and written as a table of edits."""
+    """The files sent back, joined with the key and written as a table of edits."""
 
     rows: int
     editors: tuple[str, ...]
@@ -232,5 +229,5 @@ class CollectedKits(Result, kind="kits-collected"):
 
     @property
     def signature(self) -> str:
-        """What came back."""
+        """The number of editors, in one line."""
         return signature("kits-collected", editors=len(self.editors))

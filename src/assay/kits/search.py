@@ -21,11 +21,11 @@ Pair: TypeAlias = tuple[int, int, float]
 Points: TypeAlias = NDArray[np.float64]
 Block: TypeAlias = tuple[NDArray[np.int64], NDArray[np.int64], Points]
 MOST_POINTS_AT_ONCE = 3_000
-"""Up to this many points, all pairs are made at once."""
+"""With at most this many points, all pairs are made at once."""
 MANY_PAIRS = 1_000_000
-"""From this many pairs on, the radius grows more slowly."""
+"""With more pairs than this, the radius grows more slowly."""
 KNEE_DEGREE = 7
-"""Of the polynomial that smooths the curve before its knee is looked for."""
+"""The degree of the polynomial that smooths the curve before the search for its knee."""
 
 
 class _Checks(Protocol):
@@ -36,7 +36,7 @@ class _Checks(Protocol):
 
 
 class Found(NamedTuple):
-    """A kit and the next best set that could have been taken in its place."""
+    """A kit, and the next best set that could have been chosen instead."""
 
     members: tuple[int, ...]
     diameter: float
@@ -45,7 +45,7 @@ class Found(NamedTuple):
 
 
 class PointPairs:
-    """All pairs of points in sorted blocks, made when first asked for and then kept."""
+    """All pairs of points in sorted blocks, made on demand and then kept."""
 
     def __init__(self, points: Points) -> None:
         self.unique, number = np.unique(points, axis=0, return_inverse=True)
@@ -60,7 +60,7 @@ class PointPairs:
         self._more = _by_distance(self.unique)
 
     def blocks(self) -> Iterator[Block]:
-        """Pairs of different places by increasing distance."""
+        """Yield pairs of different places by increasing distance."""
         for number in count():
             if number == len(self._made):
                 block = next(self._more, None)
@@ -74,8 +74,8 @@ class PointPairs:
 class PairStream:
     """Admissible pairs of points by increasing distance.
 
-    ``lengths`` may differ at most ``ratio``-fold; ``groups`` keeps pairs within a cluster (a
-    negative number: in none). ``refused`` counts pairs of different lengths among those made.
+    ``lengths`` may differ at most ``ratio``-fold; ``groups`` numbers the cluster of every point
+    (negative: none) and keeps pairs within one. ``refused`` counts the pairs refused for length.
     """
 
     near: PointPairs
@@ -85,10 +85,10 @@ class PairStream:
     refused: int = field(default=0, init=False)
 
     def __iter__(self) -> Iterator[Pair]:
-        """Equal points first."""
+        """Yield the pairs, equal points first."""
         members = self.near.members
         for group in members or ():
-            # By the later point: equal points close a kit after few of their many pairs.
+            # Ordered by the later point: equal points complete a kit after few of their pairs.
             same = ((int(a), int(b)) for place, b in enumerate(group) for a in group[:place])
             yield from self._one_by_one(same, 0.0)
         for left, right, distance in self.near.blocks():
@@ -124,7 +124,7 @@ class PairStream:
 
 
 def _by_distance(points: Points) -> Iterator[Block]:
-    """Blocks of pairs, sorted, within a radius that grows from block to block."""
+    """Yield sorted blocks of pairs within a radius that grows from block to block."""
     number, size = points.shape
     if number < 2:
         return
@@ -137,7 +137,7 @@ def _by_distance(points: Points) -> Iterator[Block]:
     largest = float(np.linalg.norm(np.ptp(points, axis=0)))
     inner, outer = -1.0, float(np.median(near[:, 1])) or largest / number
     while inner < largest:
-        # The tree rounds in its own way: a little more is asked for and cut by our own distances.
+        # The tree rounds differently: ask for slightly more and cut by our own distances.
         pairs = tree.query_pairs(outer * (1 + 1e-9), output_type="ndarray").astype(np.int64)
         left, right = pairs[:, 0], pairs[:, 1]
         distance = np.linalg.norm(points[left] - points[right], axis=1)
@@ -145,7 +145,7 @@ def _by_distance(points: Points) -> Iterator[Block]:
         made = len(pairs)
         del pairs
         yield _sorted(left[new], right[new], distance[new])
-        # Pairs grow as the power of the radius: by half when there are many, else fourfold.
+        # The number of pairs grows with a power of the radius: aim for half more, or fourfold.
         inner, outer = outer, outer * (1.5 if made > MANY_PAIRS else 4.0) ** (1 / size)
 
 
@@ -155,7 +155,7 @@ def _sorted(left: NDArray[np.int64], right: NDArray[np.int64], distance: Points)
 
 
 class _Graph:
-    """The pairs added so far, and which sets of points are complete and accepted."""
+    """The graph of the pairs added so far, in which kits are cliques of accepted pairs."""
 
     def __init__(self, size: int, checks: _Checks | None) -> None:
         self.size = size
@@ -170,7 +170,7 @@ class _Graph:
     def closed_by(
         self, left: int, right: int, free: Callable[[int], bool]
     ) -> Iterator[tuple[int, ...]]:
-        """The accepted sets of free points that have this pair in them."""
+        """Yield the accepted sets of free points that contain this pair."""
         common = self.near[left] & self.near[right]
         if len(common) < self.size - 2:
             return
@@ -193,7 +193,7 @@ class _Graph:
             point = candidates[place]
             near = self.near[point]
             further = [other for other in candidates[place + 1 :] if other in near]
-            # Terms are extracted here and not before: only where the set could be completed.
+            # Terms are extracted only here, where the set could be completed.
             if len(further) >= missing - 1:
                 still = bits
                 for member in members:
@@ -202,7 +202,7 @@ class _Graph:
                     yield from self._cliques((*members, point), further, still)
 
     def _bits(self, left: int, right: int) -> int:
-        """Which methods accept the pair; one that too few accept is never found again."""
+        """The methods that accept the pair; a pair that too few accept leaves the graph."""
         if self.checks is None:
             return -1
         pair = (left, right) if left < right else (right, left)
@@ -225,7 +225,7 @@ def closest_kits(
     checks: _Checks | None = None,
     runner_up: bool = True,
 ) -> list[Found]:
-    """Up to ``kits`` disjoint sets of ``size`` points, the first of least diameter of all."""
+    """Find up to ``kits`` disjoint sets of ``size`` points, the one of least diameter first."""
     graph = _Graph(size, checks)
     taken: dict[int, int] = {}
     found: list[Found] = []
@@ -255,7 +255,7 @@ def closest_kits(
 def _instead(
     graph: _Graph, left: int, right: int, taken: dict[int, int], kit: int, members: tuple[int, ...]
 ) -> tuple[int, ...] | None:
-    """A set this pair closes that was free when the kit was chosen, the kit itself aside."""
+    """Another set completed by this pair whose points were free when the kit was chosen."""
 
     def free(point: int) -> bool:
         return taken.get(point, kit) >= kit
@@ -279,17 +279,16 @@ def nearest_distances(points: Points) -> Points:
     if len(points) < 2:
         return np.zeros(0)
     tree = _tree(points)
-    # In the order of the tree, neighbours are asked for one after the other, which is faster.
+    # Querying in the order of the tree is faster.
     return np.sort(tree.query(points[tree.indices], k=2)[0][:, 1])
 
 
 def knee_place(values: Points) -> int | None:
-    """Where a sorted curve that grows ever faster has its knee (Satopää et al. 2011, Kneedle).
+    """The position of the knee of a sorted convex curve (Kneedle, Satopää et al. 2011), or None.
 
-    The curve is smoothed by a polynomial, scaled to the unit square and mirrored so that the knee
-    becomes a bulge over the diagonal. A local maximum of that bulge is a knee if the bulge falls
-    by more than one step of the x axis before it rises again; the last knee counts, which is the
-    leftmost of the curve. None: there is no knee.
+    The curve is smoothed by a polynomial, scaled to the unit square and mirrored, so that the knee
+    becomes a bulge above the diagonal. A local maximum of the bulge is a knee if the bulge falls by
+    more than one step of the x axis before it rises again. The leftmost knee of the curve counts.
 
     >>> knee_place(np.array([1.0, 1.1, 1.2, 1.3, 1.4, 1.5, 4.0, 7.0, 10.0, 13.0, 16.0]))
     5
@@ -313,10 +312,11 @@ def knee_place(values: Points) -> int | None:
 
 
 def dbscan(points: Points, radius: float, fewest: int) -> NDArray[np.int64]:
-    """The cluster of every point, counted from 0; -1: in none (Ester et al. 1996).
+    """The DBSCAN cluster of every point, counted from 0, or -1 for none (Ester et al. 1996).
 
-    A point with ``fewest`` points within the radius, itself among them, is a core; clusters are
-    cores in reach of one another and what is in reach of them.
+    A point with at least ``fewest`` points within the radius, including itself, is a core. A
+    cluster is a chain of cores within the radius of each other, with all points within their
+    radius.
     """
     tree = _tree(points)
     core = tree.query_ball_point(points, radius, return_length=True) >= fewest

@@ -1,15 +1,15 @@
 """The terms of a piece by several methods, and whether two pieces share too many of them.
 
-A method is a name and a function from the lower-case sentences of a piece (:class:`Words`) to its
-:class:`Terms`. :data:`METHODS` holds them; one of your own is put there under its name.
+A method is a function from the lower-case sentences of a piece (:class:`Words`) to its
+:class:`Terms`. :data:`METHODS` holds them by name, and takes further ones.
 
 =================== =============================================================================
 frequent_words      the most frequent words that are not everyday words
 likelihood          word pairs by Dunning's (1993) likelihood ratio
 pmi                 word pairs by pointwise mutual information (Church and Hanks 1990). It prefers
-                    pairs seen once, so that hardly any two pieces share one: it refuses nothing
-combo_basic         |t| log f(t) + .75 e(t) + .1 e'(t): the candidates of which t is a part, and
-                    those that are part of t (Astrakhantsev 2018)
+                    pairs seen once, which hardly any two pieces share, so it refuses nothing
+combo_basic         |t| log f(t) + .75 e(t) + .1 e'(t), where e counts the candidates that contain
+                    t, and e' those that t contains (Astrakhantsev 2018)
 bigrams             all word pairs without function words
 =================== =============================================================================
 """
@@ -30,23 +30,23 @@ from assay.kits.results import Limits, TermCheck
 from assay.stats.progress import Progress, silent
 
 BEST_TERMS = 30
-"""How many terms of a piece are compared."""
+"""The number of terms of a piece to compare."""
 MOST_WORDS_OF_TERM = 4
-"""How many words a candidate of combo_basic may have."""
+"""The most words in a candidate of combo_basic."""
 BIGRAM_JACCARD = 0.015
 BIGRAM_RATIO = 2.0
-"""The paper's limits for all bigrams, whose lists differ in length."""
+"""The paper's limits for bigrams, whose lists differ in length."""
 
 
 class Terms(NamedTuple):
-    """The best terms of a piece and how often they occur in it altogether."""
+    """The best terms of a piece and the total number of their occurrences."""
 
     terms: frozenset[str]
     occurrences: int
 
 
 class Words(NamedTuple):
-    """A piece for extractors: lower-case tokens by sentence, and what cannot be a term."""
+    """A piece for extractors: lower-case tokens by sentence, and the words that are not terms."""
 
     sentences: tuple[tuple[str, ...], ...]
     function: frozenset[str]
@@ -137,14 +137,14 @@ def pmi(words: Words) -> Terms:
 
 
 def bigrams(words: Words) -> Terms:
-    """All word pairs without function words; occurrences are of those seen more than once."""
+    """All word pairs without function words; occurrences count pairs seen more than once."""
     pairs = _term_pairs(words)
     terms = frozenset(" ".join(pair) for pair in pairs)
     return Terms(terms, sum(n for n in pairs.values() if n > 1))
 
 
 def combo_basic(words: Words) -> Terms:
-    """Candidates by length, frequency and how they nest in one another."""
+    """Candidates by length, frequency and nesting."""
     counts: Counter[tuple[str, ...]] = Counter()
     for sentence in words.sentences:
         for run in _runs(sentence, words.may_be_in_term):
@@ -166,7 +166,7 @@ def combo_basic(words: Words) -> Terms:
 
 
 def _runs(sentence: Sequence[str], fits: Callable[[str], bool]) -> Iterator[tuple[str, ...]]:
-    """What lies between tokens that do not fit."""
+    """Yield the longest runs of tokens that all fit."""
     yield from (tuple(run) for fit, run in groupby(sentence, fits) if fit)
 
 
@@ -180,7 +180,7 @@ METHODS: dict[str, Extractor] = {
 
 
 def choose_methods(wanted: Sequence[str] | None) -> dict[str, Extractor]:
-    """The extractors to use; all of them unless some are named."""
+    """The extractors by name; by default all."""
     for name in wanted or ():
         if name not in METHODS:
             raise OptionError(
@@ -200,11 +200,11 @@ def is_word(token: str) -> bool:
 
 
 def function_words(language: str, pieces: Sequence[Piece]) -> frozenset[str]:
-    """The words no term may contain: those of English, else what most pieces have in common.
+    """The words that no term may contain.
 
-    English has a list of its closed classes (articles, pronouns, auxiliaries, prepositions,
-    conjunctions, particles, and what a tokeniser leaves of contractions). In other languages words
-    found in more than half of the pieces stand in.
+    For English they are a list of its closed classes (articles, pronouns, auxiliaries,
+    prepositions, conjunctions, particles, and what a tokeniser leaves of contractions). For other
+    languages they are the words found in more than half of the pieces.
     """
     if language == "en":
         return _word_list("function_words")
@@ -215,10 +215,10 @@ def function_words(language: str, pieces: Sequence[Piece]) -> frozenset[str]:
 
 
 def common_words(language: str) -> Callable[[str], bool]:
-    """Whether a word is an everyday word, and so not a term by itself.
+    """A test for everyday words, which are not terms on their own.
 
-    In English: the Dale-Chall list, some 400 words that have become common since 1948, and the
-    regular inflections of both. In other languages none.
+    For English: the Dale-Chall list, some 400 words that have become common since 1948, and the
+    regular inflections of both. For other languages no word is one.
     """
     if language != "en":
         return lambda word: False
@@ -232,7 +232,7 @@ def _word_list(name: str) -> frozenset[str]:
 
 
 class TermBook:
-    """The terms of pieces, extracted when first asked for."""
+    """The terms of pieces, extracted on demand, and the limits on them."""
 
     def __init__(
         self,
@@ -246,14 +246,14 @@ class TermBook:
         self.limits = limits
         self.progress = progress
         self.needed = len(self.methods) // 2 + 1
-        """How many methods must accept a kit: the paper's "most"."""
+        """The number of methods that must accept a kit: the paper's "most"."""
         self._function = function_words(pieces.language, pieces.pieces)
         self._common = common_words(pieces.language)
         self._known: dict[int, dict[str, Terms]] = {}
 
     @property
     def extracted(self) -> int:
-        """How many pieces were looked at."""
+        """The number of pieces whose terms were extracted."""
         return len(self._known)
 
     def terms(self, piece: int) -> dict[str, Terms]:
@@ -265,7 +265,7 @@ class TermBook:
         return self._known[piece]
 
     def accepting(self, left: int, right: int) -> tuple[int, int]:
-        """Which methods accept a pair, as bits: by its shared terms, and by their density."""
+        """The methods that accept a pair, as bits: by shared terms, and by density."""
         mine, theirs = self.terms(left), self.terms(right)
         shared = density = 0
         for position, name in enumerate(self.methods):
@@ -300,7 +300,7 @@ class TermBook:
 
 
 def _compare(name: str, left: Terms, right: Terms) -> tuple[float, float]:
-    """The share of terms in common and the ratio of occurrences, as the paper takes them."""
+    """The share of common terms and the ratio of occurrences, as the paper defines them."""
     common = len(left.terms & right.terms)
     few, many = sorted((left.occurrences, right.occurrences))
     if name == "bigrams":

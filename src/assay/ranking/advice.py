@@ -1,4 +1,4 @@
-"""What more judgments, or ratings, would bring: the next step of a ranking."""
+"""Advice on the next step of a ranking: how many more judgments or ratings decide a pair."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ if TYPE_CHECKING:
     from assay.ranking.rank import PairComparison
 
 MAX_GROWTH = 100
-"""A campaign so many times as large is not advice."""
+"""The advice is never to enlarge a campaign more than this many times."""
 
 
 def next_steps(
     comparisons: Sequence[PairComparison], names: Sequence[str], p: np.ndarray, number: int,
     kind: str, *, alpha: float, pay: Costs = UNPAID,
 ) -> tuple[str, ...]:  # fmt: skip
-    """How many more decide the closest of the open pairs, if they are shared out as these were.
+    """How many more answers, divided like the first ``number``, decide the closest undecided pair.
 
     ``p`` has the one-sided p of "row is better than column" for the systems ``names``; ``alpha`` is
-    the one-sided level at which the pair is decided.
+    the one-sided level at which a pair is decided.
     """
     place = {name: k for k, name in enumerate(names)}
     z = signed_z(p)
@@ -52,7 +52,7 @@ def next_steps(
 
 
 def signed_z(p: np.ndarray) -> np.ndarray:
-    """By how many normal errors row is ahead of column, from one-sided p of both directions.
+    """How many standard errors row is ahead of column, from the one-sided p of both directions.
 
     >>> signed_z(np.array([[0.5, 0.0228], [0.9772, 0.5]])).round(1).tolist()
     [[0.0, 2.0], [-2.0, 0.0]]
@@ -62,17 +62,17 @@ def signed_z(p: np.ndarray) -> np.ndarray:
 
 
 def shrunk_z(z: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The leads as they probably are, and their standard deviations, in errors of one pair.
+    """The probable true leads and their standard deviations, in standard errors of a pair.
 
-    What is closest to a decision is there by luck, too. A difference on one scale has the error 1.
-    Of pairs that were tested each by itself means over the others have less, but judgments of one
-    screen err together.
+    The pair closest to a decision is partly there by luck, so its lead is shrunk. On one scale a
+    difference has the error 1. Sign tests of single pairs would have smaller errors of means over
+    the other systems, but the judgments of one screen are correlated.
     """
     return shrunk_gap(z.mean(axis=1), 0.5 * np.eye(len(z)))
 
 
 def _needed(number: int, z: float, gap: float, sd: float, alpha: float) -> int | None:
-    """How many in all decide a pair with probability ``POWER``; None: not even many times these."""
+    """The total number that decides a pair with probability ``POWER``; None if out of reach."""
 
     def decided(size: int) -> float:
         later = math.sqrt(number / size)

@@ -1,15 +1,15 @@
-"""Which systems to show next, going by the judgments so far.
+"""Choose the systems to show next from the judgments so far.
 
-Two goals, with what may be claimed of each (``benchmarks/best_system.py``):
+There are two goals (measured by ``benchmarks/best_system.py``):
 
-- ``best``: find the best system. Thompson sampling: a system is shown as often as it may still be
-  the best. Far fewer judgments than random sets; the rest is not ranked, weak systems are hardly
-  shown.
-- ``order``: put all systems in the right order. Those are shown together whose order is still open.
-  A little fewer judgments for the same share of pairs in the wrong order.
+- ``best``: find the best system by Thompson sampling, which shows a system as often as it may still
+  be the best. This takes far fewer judgments than random sets, but weak systems are hardly shown
+  and not ranked.
+- ``order``: order all systems by showing those together whose order is uncertain. This takes
+  slightly fewer judgments for the same share of pairs in the wrong order.
 
-Ordinary tests of judgments chosen so find too many differences: which pairs were compared depends
-on how earlier ones came out. The verdicts of :func:`assay.monitor_judgments` hold all the same.
+Ordinary tests of such judgments find too many differences, because earlier results decide which
+pairs are compared. The verdicts of :func:`assay.monitor_judgments` remain valid.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from assay.stats.random import Rng, seeded
 from assay.tables.judgments import Judgments
 
 PRIOR_SD = 0.5
-"""Standard deviation of strengths before any judgment; a win every time is a difference of 2."""
+"""Prior standard deviation of strengths, on a scale where certain wins are a difference of 2."""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemChance:
-    """How likely a system is to be the ``best``."""
+    """The probability that a system is the ``best``."""
 
     system: str
     best: float
@@ -49,9 +49,9 @@ class SystemChance:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NextSets(Result, kind="next-sets"):
-    """Sets of systems to show next, the best system so far, and how likely each is to be the best.
+    """Sets of systems to show next, the best system so far, and each one's chance to be the best.
 
-    The chances are those of a normal posterior of the pooled strengths.
+    The chances come from a normal posterior of the pooled strengths.
     """
 
     sets: tuple[tuple[str, ...], ...]
@@ -64,7 +64,7 @@ class NextSets(Result, kind="next-sets"):
 
     @property
     def signature(self) -> str:
-        """How the sets were chosen."""
+        """The settings behind the choice, in one line."""
         return signature(
             "next-sets", self.goal, n=len(self.systems), J=self.judgments, k=self.per_set,
             seed=self.seed,
@@ -87,10 +87,9 @@ def next_sets(
 ) -> NextSets:
     """Choose the next sets (``per_set=2``: pairs) to find the best system, or the order, soon.
 
-    judgments: those so far; None before the first. systems: all that compete, where some have not
-    been judged yet. per_set: systems on a screen; as many as the judgments so far show at once, if
-    nothing is said, and five at first. Ties count as half a win each. See the module for what may
-    and must not be claimed.
+    judgments: those so far; None before the first. systems: all competing systems, if some have not
+    been judged yet. per_set: systems on a screen; by default as many as in the judgments so far, at
+    first five. Ties count as half a win each. The module says which tests remain valid.
 
     >>> from assay.worlds.judgments import simulate_judgments
     >>> found = next_sets(simulate_judgments([0, 0, 0, 9, 10], 3000, rng=1), per_set=2, rng=1)
@@ -118,7 +117,7 @@ def next_sets(
 def _so_far(
     judgments: Judgments | None, systems: Sequence[str] | None
 ) -> tuple[tuple[str, ...], np.ndarray]:
-    """The systems that compete, and who won against whom how often."""
+    """The competing systems and their matrix of wins."""
     if judgments is None:
         if systems is None:
             raise InputError("nothing is judged yet; give the systems that compete")
@@ -133,10 +132,10 @@ def _so_far(
 
 
 def posterior(wins: np.ndarray, per_set: int = 5) -> tuple[np.ndarray, np.ndarray]:
-    """Mean (..., n) and a root of the covariance (..., n, n) of the pooled strengths.
+    """The posterior of the pooled strengths: mean (..., n) and root of the covariance (..., n, n).
 
-    Least squares of y = +-1 with a normal prior. Pairs of one set of k are correlated: their
-    differences have (k + 1) / 3 times the variance of independent ones.
+    Least squares of y = +-1 with a normal prior, and with :func:`~assay.ranking.counts.set_effect`
+    times the variance of independent judgments.
     """
     noise = set_effect(per_set)
     laplacian, net = normal_equations(wins)
@@ -149,8 +148,7 @@ def thompson_sets(
 ) -> np.ndarray:
     """``count`` sets for each posterior (..., n): (..., count, per_set).
 
-    For every place of a set the strengths are drawn anew from the posterior, and the strongest
-    system that is not yet in the set takes it.
+    Each place of a set goes to the strongest system not yet in it, in a new draw of strengths.
     """
     lead, n = mean.shape[:-1], mean.shape[-1]
     free = np.ones((*lead, count, n), dtype=bool)
@@ -165,10 +163,10 @@ def thompson_sets(
 def order_sets(
     mean: np.ndarray, root: np.ndarray, count: int, per_set: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """``count`` sets of systems whose order is open: (..., count, per_set).
+    """``count`` sets of systems whose order is uncertain: (..., count, per_set).
 
-    The first is chosen evenly, so that every system keeps being shown; the others are those that
-    come nearest to it when strengths are drawn from the posterior.
+    The first system is drawn uniformly, so that every system keeps being shown; the others are the
+    nearest to it in a draw of strengths from the posterior.
     """
     lead, n = mean.shape[:-1], mean.shape[-1]
     drawn = _draw(mean, root, count, rng)
@@ -179,10 +177,10 @@ def order_sets(
 
 
 CHOICES = {"best": thompson_sets, "order": order_sets}
-"""Goal to how the sets are chosen."""
+"""The function that chooses the sets, by goal."""
 
 
 def _draw(mean: np.ndarray, root: np.ndarray, count: int, rng: np.random.Generator) -> np.ndarray:
-    """Strengths from the posterior, ``count`` times."""
+    """Draw strengths from the posterior ``count`` times."""
     z = rng.standard_normal((*mean.shape[:-1], count, mean.shape[-1]))
     return np.asarray(mean[..., None, :] + z @ np.swapaxes(root, -1, -2))

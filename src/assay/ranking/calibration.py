@@ -1,8 +1,8 @@
-"""A level for bootstrap rank ranges, found by simulating the model of koehn2012.
+"""Calibrate the level of bootstrap rank ranges by simulating the model of koehn2012.
 
-A range that holds 95 % of the resampled ranks misses the true rank in fewer than 5 % of cases: a
-rank moves only where two systems change places. How much fewer depends on the number of systems and
-judgments.
+A range that holds 95 % of the resampled ranks misses the true rank in fewer than 5 % of cases,
+because a rank changes only if two systems change places. How many fewer depends on the number of
+systems and judgments.
 """
 
 from __future__ import annotations
@@ -23,19 +23,19 @@ from assay.worlds.judgments import draw_qualities, draw_screens
 RESAMPLES = 1000
 """Resamples of a simulated campaign."""
 LEVELS = 1 - np.geomspace(1 / RESAMPLES, 0.4, 250)
-"""Levels that are tried, the highest first: no range can leave out less than one resample."""
+"""The levels to try, highest first: a range leaves out at least one resample."""
 MAX_SETS_SIMULATED = 2000
-"""Sets beyond which a campaign is not simulated set by set: its scores are drawn around the
-expected ones, with the variance of this many sets scaled down."""
+"""Campaigns with more sets are not simulated set by set: their scores are drawn around the expected
+ones, with the variance of this many sets scaled down."""
 MAX_SYSTEMS_CALIBRATED = 100
 """The most systems for which a level is calibrated: simulating more takes too long."""
 
 
 class Calibration(NamedTuple):
-    """The ``level`` for bootstrap ranges, with what it gave in ``runs`` simulated campaigns.
+    """A ``level`` for bootstrap ranges and its performance in ``runs`` simulated campaigns.
 
-    ``violations`` is the share of systems whose true rank was outside their range, ``error`` its
-    standard error, ``size`` the mean number of ranks in a range.
+    ``violations`` is the share of true ranks outside their range, ``error`` its standard error,
+    ``size`` the mean number of ranks in a range.
     """
 
     level: float
@@ -63,12 +63,12 @@ def calibrated_level(
     rng: Rng = None,
     progress: Progress = silent,
 ) -> Calibration:
-    """The level of bootstrap ranges at which they miss a share ``allowed`` of true ranks.
+    """The lowest level at which bootstrap ranges miss at most a share ``allowed`` of true ranks.
 
-    The lowest level at which the share missed in simulated campaigns of the same size, over all
-    systems, stays within it; two standard errors are added, because the level is chosen from the
-    same campaigns. A campaign is not resampled: with many sets, resampled scores are normal around
-    the observed ones, with the variance that the sets show. So a thousand take seconds.
+    The share is measured on simulated campaigns of the same size, plus two standard errors because
+    the level is chosen from the same campaigns. Campaigns are not resampled: with many sets,
+    resampled scores are normal around the observed ones with the variance over sets, so a thousand
+    campaigns take seconds.
 
     >>> chosen = calibrated_level(6, 2000, runs=100, rng=1)
     >>> chosen.level < 0.95 and chosen.violations <= 0.05
@@ -83,7 +83,7 @@ def calibrated_level(
     generator, seed = seeded(rng)
     sets = max(2, round(judgments / (per_set * (per_set - 1) / 2)))
     table, ranks = simulated_tables(systems, sets, sigma, per_set, runs, generator, progress)
-    # The lower the level, the shorter all ranges: halve the levels until the last good one is left.
+    # The lower the level, the shorter the ranges: bisect for the lowest level that is good enough.
     good, bad = 0, len(LEVELS)
     while bad - good > 1:
         middle = (good + bad) // 2
@@ -104,9 +104,9 @@ def calibrated_level(
 def range_quality(
     low: np.ndarray, high: np.ndarray, ranks: np.ndarray
 ) -> tuple[float, float, float]:
-    """Share of true ranks (campaigns x systems) outside the ranges, its error, and mean size.
+    """The share of true ranks (campaigns x systems) outside the ranges, its error, the mean size.
 
-    Campaigns are independent, the systems of one are not.
+    The error treats campaigns as independent, but not the systems of a campaign.
     """
     missed = ((ranks < low) | (ranks > high)).mean(axis=1)
     error = missed.std() / np.sqrt(len(missed))
@@ -117,7 +117,7 @@ def simulated_tables(
     n: int, sets: int, sigma: float, k: int, runs: int, rng: np.random.Generator,
     progress: Progress = silent,
 ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """How often each system had each rank in the resamples of every campaign, and true ranks."""
+    """Rank tables of the resamples of simulated campaigns, and the true ranks."""
     mu = draw_qualities(runs, n, rng)
     table = np.empty((runs, n, n), dtype=np.int32)
     for run in range(runs):
@@ -141,7 +141,7 @@ def simulated_tables(
 def _campaign(
     mu: np.ndarray, sets: int, sigma: float, k: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Expected win and its covariance over sets, by the first-order change that each set makes."""
+    """Simulate a campaign: expected wins, and their covariance from each set's influence."""
     n = len(mu)
     shown, q = draw_screens(mu, sets, rng, sigma=sigma, per_set=k)
     i, j = np.triu_indices(k, 1)

@@ -1,6 +1,6 @@
-"""From a table of judgments to arrays: who beat whom how often, and which judgments are correlated.
+"""Turn a table of judgments into arrays: counts of wins, and blocks of correlated judgments.
 
-Nothing here loops over judgments: a million of them are counted in a fraction of a second.
+Nothing here loops over judgments, so a million of them take a fraction of a second.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ UNITS: dict[str, tuple[str, ...]] = {
     "rater": ("rater",),
     "pair": (),
 }
-"""What names a unit; the last column must be there, the others count where they are."""
+"""The columns that identify a unit; the last one is required, the others are used if present."""
 
 WHY = {
     "document": "judgments of one document are correlated",
     "segment": "judgments of one segment are correlated",
     "set": "judgments of one screen are correlated",
     "rater": "judgments of one rater are correlated",
-    "pair": "all judgments are taken to be independent, so that ranges may be too narrow",
+    "pair": "all judgments are assumed independent, so ranges may be too narrow",
 }
 
 MAX_SYSTEMS = 1000
-"""The most systems that are compared: tables of all pairs grow with the square."""
+"""The most systems that can be compared: tables of all pairs grow with the square."""
 MIN_UNITS = 30
-"""Units below which ranges from them are called rough."""
+"""With fewer units, a note calls the ranges rough."""
 MIN_RATERS = 5
-"""Raters from which on judgments show how much their tastes differ."""
+"""The fewest raters whose judgments show how much their tastes differ."""
 MIN_JUDGMENTS_OF_PAIR = 10
-"""Judgments of a pair below which the expected win is called unsteady."""
+"""With fewer judgments in half the pairs, a note calls the expected win rough."""
 MAX_SPREAD = 4
-"""Numbers up to so many times their count are told apart by a table, faster than by sorting."""
+"""Values up to this many times their number are renumbered by a table, faster than by sorting."""
 
 TREATED = {
     "drop": "are left out",
@@ -70,23 +70,23 @@ class Counts(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class JudgmentUnits:
-    """The unit, the number of its block for every judgment (None: single ones), and notes."""
+    """The unit, the block number of every judgment (None: each is its own block), and notes."""
 
     name: str
     block: np.ndarray | None
     count: int
     notes: tuple[Note, ...]
     rater: np.ndarray | None = None
-    """The number of the rater of every judgment, where raters' tastes are taken into account."""
+    """The rater's number for every judgment, if raters' tastes are taken into account."""
 
     @property
     def raters(self) -> int | None:
-        """How many raters' tastes are taken into account."""
+        """The number of raters whose tastes are taken into account."""
         return None if self.rater is None else int(self.rater.max()) + 1
 
 
 def count(judgments: Judgments) -> Counts:
-    """The judgments as arrays and count matrices."""
+    """Count the judgments: arrays of sides and outcomes, matrices of wins and ties."""
     _need_table(judgments)
     need_one_lp(judgments.frame, "judgments")
     systems = judgments.systems
@@ -121,18 +121,18 @@ def _need_table(judgments: object) -> None:
 def winner_cells(
     left: np.ndarray, right: np.ndarray, outcome: np.ndarray, systems: int
 ) -> np.ndarray:
-    """The cell of each judgment in the table of wins: winner * systems + loser."""
+    """The flat index of each judgment in the matrix of wins: winner * systems + loser."""
     lost = outcome < 0
     return np.asarray(np.where(lost, right, left) * systems + np.where(lost, left, right))
 
 
 def effective_wins(wins: np.ndarray, ties: np.ndarray, treat: str) -> np.ndarray:
-    """The wins that count: ties dropped, or half a win to each side."""
+    """The wins with ties dropped, or counted as half a win for each side."""
     return wins if treat == "drop" else wins + ties / 2
 
 
 def block_numbers(judgments: Judgments, unit: str) -> np.ndarray | None:
-    """For every judgment the number of its block, from 0 up; None if the table does not name it."""
+    """The block number of every judgment, from 0 up; None if the table lacks the unit's column."""
     columns = judgments.frame.columns
     if unit == "pair":
         return np.arange(len(judgments))
@@ -143,18 +143,18 @@ def block_numbers(judgments: Judgments, unit: str) -> np.ndarray | None:
 
 
 def _codes(judgments: Judgments, key: list[str]) -> np.ndarray:
-    """A number from 0 up for every combination of values of these columns."""
-    # Column by column: numbers are much faster to tell apart than tuples of text.
+    """Number the combinations of values of these columns from 0 up."""
+    # Column by column: comparing numbers is much faster than comparing tuples of text.
     code = np.zeros(len(judgments), dtype=np.int64)
     for name in key:
-        # Polars numbers categories by what the process saw before; no seed may depend on that.
+        # Polars numbers categories by what the process has seen; results must not depend on that.
         values = _by_appearance(judgments.frame[name].cast(pl.Categorical).to_physical().to_numpy())
         code = renumbered(code * (int(values.max()) + 1) + values)[1]
     return code
 
 
 def _by_appearance(values: np.ndarray) -> np.ndarray:
-    """A number from 0 up for every different value, in the order in which they come."""
+    """Number the distinct values from 0 up, in order of appearance."""
     _, number = renumbered(values)
     first = np.empty(int(number.max()) + 1, dtype=np.int64)
     first[number[::-1]] = np.arange(len(number))[::-1]  # the last one written is the first seen
@@ -164,7 +164,7 @@ def _by_appearance(values: np.ndarray) -> np.ndarray:
 
 
 def renumbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The different values (whole, from 0 up) in order, and for each value its number among them.
+    """The distinct values (non-negative integers) in order, and each value's number among them.
 
     >>> [part.tolist() for part in renumbered(np.array([7, 2, 7]))]
     [[2, 7], [1, 0, 1]]
@@ -177,10 +177,10 @@ def renumbered(values: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def find_units(judgments: Judgments, resample: str) -> JudgmentUnits:
-    """The unit that was asked for; ``auto`` is the segment, else the screen, else the judgment."""
+    """The unit as asked for; ``auto`` is the segment, else the screen, else the judgment."""
     rater = block_numbers(judgments, "rater") if resample == "auto" else None
     if rater is not None and int(rater.max()) + 1 < MIN_RATERS:
-        rater = None  # too few to show how much their tastes differ
+        rater = None  # too few to show how much tastes differ
     unit, block, notes = (
         _largest(judgments, rater) if resample == "auto" else _asked(judgments, resample)
     )
@@ -199,7 +199,7 @@ def _largest(judgments: Judgments, rater: np.ndarray | None) -> tuple[str, np.nd
         if block is not None and (block.max() > 0 or unit == "pair"):
             break
         if block is not None:
-            fault = f"there is only one {unit}, which says nothing about others"
+            fault = f"there is only one {unit}, so nothing is known about others"
             notes.append(Note("only-one-unit", fault))
     assert block is not None
     reason = WHY[unit]
@@ -207,7 +207,7 @@ def _largest(judgments: Judgments, rater: np.ndarray | None) -> tuple[str, np.nd
         named = "no more than one segment or screen" if notes else "neither segments nor screens"
         reason = f"single judgments, because the table names {named}"
     choice = ["document"] if rater is not None else ["document", "rater"]
-    # Units that only the user can choose, each of which holds several of the blocks.
+    # Larger units that only the user can choose.
     numbers = {name: block_numbers(judgments, name) for name in choice}
     sizes = {name: int(own.max()) + 1 for name, own in numbers.items() if own is not None}
     several = {name: size for name, size in sizes.items() if 1 < size < int(block.max()) + 1}
@@ -236,7 +236,7 @@ def _unit_note(unit: str, block: np.ndarray, reason: str) -> Note:
 
 
 def evidence(counts: Counts, block: np.ndarray | None, ties: str) -> np.ndarray:
-    """How many blocks say something about each system."""
+    """The number of blocks with a judgment of each system."""
     n = len(counts.systems)
     if block is None:
         games = counts.wins + counts.wins.T + (0 if ties == "drop" else counts.ties)
@@ -250,7 +250,7 @@ def evidence(counts: Counts, block: np.ndarray | None, ties: str) -> np.ndarray:
 def normal_equations(
     wins: np.ndarray, ties: np.ndarray | None = None
 ) -> tuple[np.ndarray, np.ndarray]:
-    """X'X and X'y of the least squares."""
+    """X'X and X'y of the least-squares strengths (:mod:`assay.ranking.pairs`)."""
     wins = np.asarray(wins, dtype=float)
     games = wins + np.swapaxes(wins, -1, -2)
     if ties is not None:
@@ -259,13 +259,13 @@ def normal_equations(
 
 
 def laplacian_of(weights: np.ndarray) -> np.ndarray:
-    """The matrix with the weights of every system's pairs on the diagonal, less the weights."""
+    """The Laplacian: each system's total weight on the diagonal, minus the weights of pairs."""
     n = weights.shape[-1]
     return np.asarray(weights.sum(axis=-1)[..., None] * np.eye(n) - weights)
 
 
 def solve(laplacian: np.ndarray, net: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Strengths of mean 0 and the (pseudo-)inverse: every constant is in the null space."""
+    """Strengths of mean 0 and the pseudo-inverse of the Laplacian, whose null space is constant."""
     n = laplacian.shape[-1]
     # A unit added along the constant leaves all differences as they are and makes it regular,
     # unless systems fall into parts that were never compared.
@@ -280,14 +280,14 @@ def solve(laplacian: np.ndarray, net: np.ndarray) -> tuple[np.ndarray, np.ndarra
 
 
 def screen_size(judgments: Judgments) -> int:
-    """How many systems a screen shows, from the judgments that a set has on average; else 2."""
+    """The systems on a screen, from the mean number of judgments per set; 2 without sets."""
     block = block_numbers(judgments, "set")
     pairs = 1.0 if block is None else len(judgments) / (int(block.max()) + 1)
     return int(np.clip(round((1 + np.sqrt(1 + 8 * pairs)) / 2), 2, len(judgments.systems)))
 
 
 def check_per_set(per_set: int | None, systems: int, default: int = 5) -> int:
-    """The number of systems on a screen: as given, else the default or all systems."""
+    """The number of systems on a screen: as given, else the default, at most all systems."""
     if per_set is None:
         return min(default, systems)
     if isinstance(per_set, bool) or not isinstance(per_set, int) or not 2 <= per_set <= systems:
@@ -299,7 +299,7 @@ def check_per_set(per_set: int | None, systems: int, default: int = 5) -> int:
 
 
 def all_systems(judged: tuple[str, ...], given: Sequence[str] | None) -> tuple[str, ...]:
-    """All that compete: as given, which must name those judged, else those judged."""
+    """The competing systems: those given, which must include all judged, else those judged."""
     if given is None:
         return judged
     names = tuple(dict.fromkeys(given))
@@ -314,10 +314,10 @@ def all_systems(judged: tuple[str, ...], given: Sequence[str] | None) -> tuple[s
 
 
 def set_effect(per_set: int) -> float:
-    """How much larger the variance of a difference is than from independent judgments.
+    """The variance of a difference over that from independent judgments: (k + 1) / 3.
 
-    Pairs of one screen of k systems are correlated. Where systems are alike, a system's wins on it
-    are a rank, whose variance is (k + 1) / 3 times that of k - 1 tosses of a coin.
+    The judgments of a screen of k systems are correlated. If systems are alike, a system's wins on
+    it are a random rank, whose variance is (k + 1) / 3 times that of k - 1 tosses of a coin.
     """
     return (per_set + 1) / 3
 
@@ -336,9 +336,9 @@ def check_counts(
     rough = np.median(games) < MIN_JUDGMENTS_OF_PAIR
     if method == "expected-win" and ranges == "bootstrap" and rough:
         text = (
-            f"half the pairs have fewer than {MIN_JUDGMENTS_OF_PAIR} judgments; the expected win"
-            " gives them the same weight as the others, which makes it rough; the pooled test and"
-            " bradley-terry are better here"
+            f"half the pairs have fewer than {MIN_JUDGMENTS_OF_PAIR} judgments, and the expected"
+            " win weights all pairs equally, so it is rough; the pooled test and bradley-terry are"
+            " better here"
         )
         notes.append(Note("few-judgments-per-pair", text))
     tied = int(np.triu(counts.ties).sum())
@@ -366,7 +366,7 @@ def _need_wins(counts: Counts, counted: np.ndarray, number: int, method: str) ->
 
 
 def need_connected(systems: tuple[str, ...], met: np.ndarray) -> None:
-    """Refuse groups of systems that no chain of comparisons connects."""
+    """Refuse systems that no chain of comparisons connects."""
     total, group = scipy.sparse.csgraph.connected_components(met, directed=False)
     if total == 1:
         return
@@ -376,7 +376,7 @@ def need_connected(systems: tuple[str, ...], met: np.ndarray) -> None:
     shown += f" | and {total - 5} more" if total > 5 else ""
     raise InputError(
         f"the systems fall into {total} groups never compared with each other:"
-        f" {shown}; collect judgments between them, or rank each group by itself"
+        f" {shown}; collect judgments between them, or rank each group separately"
     )
 
 
@@ -394,18 +394,19 @@ def _never_compared(systems: tuple[str, ...], met: np.ndarray) -> list[Note]:
 
 
 def first_judgments(judgments: Judgments, *, screens: bool = True) -> tuple[Judgments, list[Note]]:
-    """The judgments without a rater's repeats of a pair, and a note on how far the two agree.
+    """Keep the first of a rater's judgments of a pair; a note says how often repeats agree.
 
-    A repeat is of the same pair on the same screen, or, where the table names none or ``screens``
-    do not matter, by the same rater on the same segment. Elsewhere equal rows are what one expects.
+    A repeat is of the same pair on the same screen. If the table names no screens, or without
+    ``screens``, it is of the same pair by the same rater on the same segment. A table that names
+    neither has no repeats.
     """
     _need_table(judgments)
     columns = judgments.frame.columns
-    told = [name for name in UNITS["set"] if name in columns and (screens or name != "set")]
-    if "set" not in told and not {"seg", "rater"} <= set(told):
+    key = [name for name in UNITS["set"] if name in columns and (screens or name != "set")]
+    if "set" not in key and not {"seg", "rater"} <= set(key):
         return judgments, []
     counts = count(judgments)
-    n, screen = len(counts.systems), _codes(judgments, told)
+    n, screen = len(counts.systems), _codes(judgments, key)
     low, high = np.minimum(counts.left, counts.right), np.maximum(counts.left, counts.right)
     pair = pl.Series((screen * n + low) * n + high)
     first = pair.is_first_distinct()
@@ -424,7 +425,7 @@ def first_judgments(judgments: Judgments, *, screens: bool = True) -> tuple[Judg
 
 
 def listed(names: Sequence[str], most: int = 8) -> str:
-    """Names with commas; with more than ``most``, how many are left out.
+    """Join names with commas; of more than ``most``, say how many are left out.
 
     >>> listed(["A", "B", "C"], 2)
     'A, B and 1 more'

@@ -1,8 +1,11 @@
-"""The ranking methods: from counts of wins to scores, higher is better.
+"""The ranking methods: scores from counts of wins; higher is better.
 
-``wins[..., i, j]`` is how often system i was preferred to system j. Leading axes are other tables
-of counts (resamples, simulated campaigns), scored all at once. Counts need not be whole: half a
-tie may be half a win. NaN is the score of a system that was never compared.
+``wins[..., i, j]`` counts how often system i was preferred to system j. Leading axes hold further
+tables of counts (resamples, simulated campaigns), which are scored at once. Counts need not be
+whole: a tie may be half a win for each. A system that was never compared has the score NaN.
+
+The equations of koehn2012 are here: 1 in :func:`bojar`, 2 in :func:`violation_costs`, 3 in
+:func:`order_cost`, 4 in :func:`expected_win`; 5 is the benchmark in ``papers/koehn2012``.
 """
 
 from __future__ import annotations
@@ -21,13 +24,13 @@ from assay.results import Note
 METHODS = ("expected-win", "bojar", "better-or-equal", "lopez", "bradley-terry")
 ALIASES = {"expected": "expected-win", "bt": "bradley-terry"}
 MAX_LOG_STRENGTH = 30.0
-"""Strengths are kept within exp(-30) and exp(30): whoever never loses has no finite one."""
+"""Strengths are kept within exp(-30) and exp(30): a system that never loses has no finite one."""
 MAX_EXACT = 20
 """The largest circle of systems that is ordered exactly; 2^20 subsets take 8 MiB."""
 
 
 def find_method(name: str) -> str:
-    """The method of this name, or of the papers' short name.
+    """The method with this name or short name.
 
     >>> find_method("EXPECTED")
     'expected-win'
@@ -38,7 +41,7 @@ def find_method(name: str) -> str:
 
 
 def check_method(method: str, systems: tuple[str, ...], wins: np.ndarray) -> list[Note]:
-    """Refuse counts for which the method has no answer; note how good its answer is."""
+    """Refuse counts that the method cannot rank; for lopez, note how many judgments disagree."""
     if method == "bradley-terry":
         _need_finite(systems, wins)
     if method != "lopez":
@@ -48,11 +51,11 @@ def check_method(method: str, systems: tuple[str, ...], wins: np.ndarray) -> lis
         else f"by a heuristic, as more than {MAX_EXACT} systems beat each other in a circle"
     )  # fmt: skip
     cost = order_cost(wins, lopez_order(wins))
-    return [Note("violations", f"surplus of judgments against the order: {cost:g} ({how})")]
+    return [Note("violations", f"net judgments against the order: {cost:g} ({how})")]
 
 
 def _need_finite(systems: tuple[str, ...], wins: np.ndarray) -> None:
-    """Refuse groups that never lost to the others, or never won: a strength without a maximum."""
+    """Refuse groups that never lost to the others, or never won: their strength is infinite."""
     count, group = scipy.sparse.csgraph.connected_components(
         wins > 0, directed=True, connection="strong"
     )
@@ -66,7 +69,7 @@ def _need_finite(systems: tuple[str, ...], wins: np.ndarray) -> None:
             found.append((members, "never lost to"))
         if not wins[inside][:, ~inside].any():
             found.append((members, "never won against"))
-    # The smallest group is the one to look at: one loser, not nineteen winners.
+    # Name the smallest group: one loser, not nineteen winners.
     members, fault = min(found, key=lambda item: len(item[0]))
     raise InputError(
         f"{listed(members)}: {fault} any of the other systems, so there is no finite Bradley-Terry"
@@ -77,10 +80,9 @@ def _need_finite(systems: tuple[str, ...], wins: np.ndarray) -> None:
 def score(
     method: str, wins: np.ndarray, ties: np.ndarray, treat: str, *, resampled: bool = False
 ) -> np.ndarray:
-    """The scores of all systems, higher is better; leading axes are other tables of counts.
+    """The scores of all systems by a method; NaN for a system without a judgment that counts.
 
-    NaN where a system has no judgment that counts. In ``resampled`` tables a Bradley-Terry
-    strength need not be finite.
+    ``resampled`` tables may lack a finite Bradley-Terry strength.
     """
     counted = effective_wins(wins, ties, treat)
     tied = ties if treat == "davidson" else None
@@ -98,9 +100,10 @@ def score(
 
 
 def expected_win(wins: np.ndarray) -> np.ndarray:
-    """The mean win ratio over the opponents met (koehn2012, eq. 4 with 1/(n-1) for 1/n).
+    """Expected win: the mean win ratio over the opponents met (koehn2012, eq. 4).
 
-    A pair that was never compared has no ratio and is left out of the mean.
+    The paper prints 1/n; its numbers follow from 1/(n - 1). Pairs that were never compared are
+    left out of the mean.
 
     >>> expected_win(np.array([[0, 3, 1], [1, 0, 1], [1, 1, 0]])).tolist()
     [0.625, 0.375, 0.5]
@@ -113,7 +116,7 @@ def expected_win(wins: np.ndarray) -> np.ndarray:
 
 
 def bojar(wins: np.ndarray) -> np.ndarray:
-    """All wins over all wins and losses (koehn2012, eq. 1).
+    """Bojar's ratio: all wins over all wins and losses (koehn2012, eq. 1).
 
     >>> bojar(np.array([[0, 3, 1], [1, 0, 1], [1, 1, 0]])).round(3).tolist()
     [0.667, 0.333, 0.5]
@@ -123,7 +126,7 @@ def bojar(wins: np.ndarray) -> np.ndarray:
 
 
 def better_or_equal(wins: np.ndarray, ties: np.ndarray) -> np.ndarray:
-    """How often a system was ranked better or equal: ties are wins of both (WMT before 2012).
+    """The share of judgments won or tied, the ranking of WMT before 2012.
 
     >>> wins, ties = np.array([[0, 2], [1, 0]]), np.array([[0, 1], [1, 0]])
     >>> better_or_equal(wins, ties).tolist()
@@ -149,10 +152,10 @@ def bradley_terry(
     """Bradley-Terry strengths (..., n) of geometric mean 1: P(i beats j) = s_i / (s_i + s_j).
 
     Newman's iteration (2023), s_i = sum_j w_ij s_j/(s_i + s_j) / sum_j w_ji/(s_i + s_j), one system
-    after the other, until no logarithm changes by more than ``tolerance``. Half a tie may count as
-    half a win in ``wins``. With ``ties`` besides, these are modelled (Davidson 1970): win, loss and
-    tie are as likely as s_i : s_j : nu sqrt(s_i s_j), nu from the data. ``strict=False`` is for
-    resamples, some of which have no finite maximum: what has been reached at ``limit`` is returned.
+    after the other, until no logarithm changes by more than ``tolerance``. With ``ties`` (half of
+    each also in ``wins``) these are modelled (Davidson 1970): the odds of win, loss and tie are
+    s_i : s_j : nu sqrt(s_i s_j), with nu from the data. ``strict=False`` returns the strengths at
+    ``limit`` even if they have not converged; some resamples have no finite maximum.
 
     >>> bradley_terry(np.array([[0, 4], [1, 0]])).round(6).tolist()
     [2.0, 0.5]
@@ -168,7 +171,7 @@ def bradley_terry(
         if tied is not None:
             nu = _tie_weight(tables, tied, strength, nu)
         _sweep(tables, lost, strength, nu)
-        # Mean first: a common factor does not count as a change.
+        # Centre first: a common factor does not count as a change.
         log = np.log(strength)
         log = np.clip(log - log.mean(axis=1, keepdims=True), -MAX_LOG_STRENGTH, MAX_LOG_STRENGTH)
         strength = np.exp(log)
@@ -184,7 +187,7 @@ def bradley_terry(
 
 
 def _sweep(wins: np.ndarray, lost: np.ndarray, strength: np.ndarray, nu: np.ndarray) -> None:
-    """One round of updates in place, all tables at once; ``nu`` is 0 without a model of ties."""
+    """Update all strengths once, in place, in all tables; ``nu`` is 0 if ties are not modelled."""
     smallest = np.exp(-MAX_LOG_STRENGTH)
     for i in range(strength.shape[1]):
         own = strength[:, i, None]
@@ -198,7 +201,7 @@ def _sweep(wins: np.ndarray, lost: np.ndarray, strength: np.ndarray, nu: np.ndar
 def _tie_weight(
     wins: np.ndarray, ties: np.ndarray, strength: np.ndarray, nu: np.ndarray
 ) -> np.ndarray:
-    """One update of Davidson's nu, in Newman's form; half of every tie is among the wins."""
+    """Update Davidson's nu once, in Newman's form; ``wins`` includes half of every tie."""
     root = np.sqrt(strength[:, :, None] * strength[:, None, :])
     level = strength[:, :, None] + strength[:, None, :]
     sums = level + nu[..., None] * root
@@ -209,10 +212,10 @@ def _tie_weight(
 
 
 def _places(wins: np.ndarray) -> np.ndarray:
-    """The share of the other systems below in the order of fewest violations; equals are half."""
+    """The share of other systems below in the order of fewest violations; ties count half."""
     order = lopez_order(wins)
     n = wins.shape[-1]
-    # Neighbours that could change places without any cost stand on the same one.
+    # Neighbours that could be exchanged at no cost share a place.
     moves = np.ones(order.shape, dtype=bool)
     moves[..., 1:] = ~tied_neighbours(wins, order)
     place = np.maximum.accumulate(np.where(moves, np.arange(n), 0), axis=-1)
@@ -224,20 +227,17 @@ def _places(wins: np.ndarray) -> np.ndarray:
 
 
 def violation_costs(wins: np.ndarray) -> np.ndarray:
-    """``cost[..., j, k]``: what it costs to place j above k, max(0, win(k, j) - win(j, k)).
-
-    koehn2012, eq. 2. (As printed, equation 3 adds up the agreement instead.)
-    """
+    """The cost of placing j above k, max(0, win(k, j) - win(j, k)) (koehn2012, eq. 2)."""
     lead = np.swapaxes(wins, -1, -2) - wins
     return np.asarray(np.maximum(lead, 0), dtype=float)
 
 
 def lopez_order(wins: np.ndarray) -> np.ndarray:
-    """The systems, best first, in an order that the fewest judgments contradict (Lopez 2012).
+    """The order, best first, that the fewest judgments contradict (Lopez 2012; koehn2012, eq. 3).
 
-    Exact for up to MAX_EXACT systems that beat each other in a circle, by dynamic programming over
-    subsets; beyond that by moving one system at a time, which may stop short of the best order.
-    Of several best orders, one that agrees with the expected win where it can.
+    Up to MAX_EXACT systems that beat each other in a circle are ordered exactly, by dynamic
+    programming over subsets; more by moving one system at a time, which may miss the best order.
+    Ties between orders are broken by the expected win.
 
     >>> lopez_order(np.array([[0, 1, 4], [3, 0, 3], [1, 2, 0]])).tolist()
     [1, 0, 2]
@@ -254,13 +254,13 @@ def lopez_order(wins: np.ndarray) -> np.ndarray:
 
 
 def order_cost(wins: np.ndarray, order: np.ndarray) -> float:
-    """The weight of the violations of an order (eq. 3)."""
+    """The total cost of an order (koehn2012, eq. 3; as printed, it adds up the agreement)."""
     cost = violation_costs(wins)[np.ix_(order, order)]
     return float(np.triu(cost, 1).sum())
 
 
 def tied_neighbours(wins: np.ndarray, order: np.ndarray) -> np.ndarray:
-    """Whether each place of an order but the first could as well change with the one before."""
+    """Whether each place but the first could be exchanged with the one before at no cost."""
     n = wins.shape[-1]
     likes = np.take_along_axis(expected_win(wins), order, axis=-1)
     flat = wins.reshape(*wins.shape[:-2], n * n)
@@ -271,15 +271,15 @@ def tied_neighbours(wins: np.ndarray, order: np.ndarray) -> np.ndarray:
 
 
 def is_exact(wins: np.ndarray) -> bool:
-    """Whether the best order of this table is certain to be found."""
+    """Whether the best order of this table is found for certain."""
     _, circle = _circles(violation_costs(np.asarray(wins)))
     return int(np.bincount(circle).max()) <= MAX_EXACT
 
 
 def _free_orders(costs: np.ndarray, likes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """For every table an order without any cost, and whether circles leave none.
+    """An order without cost for every table, and whether a circle makes that impossible.
 
-    At each place stands the best liked of the systems that nobody left beats.
+    Each place goes to the system of the highest expected win that no remaining system beats.
     """
     runs, n = likes.shape
     orders = np.empty((runs, n), dtype=np.intp)
@@ -294,7 +294,7 @@ def _free_orders(costs: np.ndarray, likes: np.ndarray) -> tuple[np.ndarray, np.n
 
 
 def _circles(cost: np.ndarray) -> tuple[int, np.ndarray]:
-    """Systems that beat each other in a circle; between circles an order costs nothing."""
+    """Group systems that beat each other in a circle; ordering the groups costs nothing."""
     count, circle = scipy.sparse.csgraph.connected_components(
         cost > 0, directed=True, connection="strong"
     )
@@ -302,7 +302,7 @@ def _circles(cost: np.ndarray) -> tuple[int, np.ndarray]:
 
 
 def _order(cost: np.ndarray, like: np.ndarray) -> list[int]:
-    """Circles in the order of who beats whom, each ordered by itself."""
+    """Order the circles by who beats whom, and the systems within each circle."""
     count, circle = _circles(cost)
     beats = np.zeros((count, count), dtype=bool)  # beats[a, b]: some system of a beats one of b
     loser, winner = np.nonzero(cost > 0)
@@ -323,18 +323,19 @@ def _order(cost: np.ndarray, like: np.ndarray) -> list[int]:
 
 
 def _exact(cost: np.ndarray, like: np.ndarray) -> list[int]:
-    """Best[S], the least cost of ordering the subset S at the top, from S less its last system.
+    """The exact order by dynamic programming: best[S] is the least cost of the top set S.
 
-    A subset is (high, low), two halves of its bits, each sorted by size: then the subsets whose
-    halves have given sizes are a rectangle, all of it computed at once.
+    It follows from S without its last system. A subset is split into a high and a low half of its
+    bits, each sorted by size: subsets whose halves have given sizes then form a rectangle, which is
+    computed at once.
     """
     n = len(cost)
     if n <= 2:
-        # Two systems in one circle cannot be: one of them costs nothing to place first.
+        # Of two systems, one costs nothing to place first, so they never form a circle.
         return list(range(n))
     low, high = _halves(n // 2), _halves(n - n // 2)
     split = n // 2
-    # below[j][S]: what it costs to place j below all of S, for the low and the high bits of S.
+    # The cost of placing each system below all of S, for the low and the high bits of S.
     low_cost = low.member @ cost[:split]
     high_cost = high.member @ cost[split:]
     low_rows, best = low_cost.T, np.zeros((len(high.member), len(low.member)))
@@ -358,7 +359,7 @@ def _exact(cost: np.ndarray, like: np.ndarray) -> list[int]:
 
 
 class _Half(NamedTuple):
-    """All subsets of a few systems, smallest first."""
+    """All subsets of half of the systems, smallest first."""
 
     member: np.ndarray  # subsets x systems, 0 or 1
     layer: tuple[slice, ...]  # the subsets of each size
@@ -388,7 +389,7 @@ def _halves(n: int) -> _Half:
 def _trace(
     best: np.ndarray, low: _Half, high: _Half, cost: np.ndarray, like: np.ndarray
 ) -> list[int]:
-    """The order behind the last cell, from the bottom up; the least liked of equals goes below."""
+    """Trace the order from the bottom up; of equal systems, the lower expected win goes below."""
     n, split = len(cost), low.member.shape[1]
     order: list[int] = []
     rest = list(range(n))
@@ -407,7 +408,7 @@ def _trace(
 
 
 def _local(cost: np.ndarray, like: np.ndarray) -> list[int]:
-    """From the order by expected win, move single systems while that lowers the cost."""
+    """Start from the order by expected win and move single systems while that lowers the cost."""
     order = list(np.argsort(-like, kind="stable"))
     improved = True
     while improved:

@@ -1,9 +1,10 @@
-"""Verdicts on pairs of systems while judgments come in, however often one looks.
+"""Verdicts on pairs of systems while judgments come in, valid at any number of looks.
 
-A test at every look calls equal systems different far too often, more so where the results so far
-decide which pair is shown next. Here every judgment of a pair is a toss of a coin, and a pair is
-decided when bets against a fair one have won enough (:func:`assay.stats.betting.coin_evidence`):
-valid at all looks together, whatever rule chooses the pairs and the moment to stop.
+An ordinary test at every look calls equal systems different far too often, especially if earlier
+results decide which pair is shown next. Here every judgment of a pair is the toss of a coin, and a
+pair is decided when bets against a fair coin have won enough (see
+:func:`assay.stats.betting.coin_evidence`). That is valid at all looks together, whatever rule
+chooses the pairs and the time to stop.
 """
 
 from __future__ import annotations
@@ -25,17 +26,17 @@ from assay.stats.intervals import LEVEL
 from assay.tables.judgments import Judgments
 
 MAX_MORE = 1_000_000
-"""More judgments of a pair than this are not advice."""
+"""The most further judgments of a pair that advice asks for."""
 
 
 @dataclass(frozen=True, slots=True)
 class WatchedPair:
-    """``left`` against ``right``, the one with more wins first.
+    """A pair of systems, the one with more wins on the ``left``.
 
-    ``share`` is the left's share of the judgments, ties half, with an interval that holds at all
-    looks together. ``evidence`` is how many times the bets against equal systems multiplied their
-    money, as a power of ten. ``more`` is how many more judgments decide the pair if the share stays
-    what it is: 0 once decided, None where none in sight do.
+    ``share`` is the left's share of the judgments (ties count half), with an interval that holds at
+    all looks together. ``evidence`` is the decimal logarithm of the factor by which bets against
+    equal systems multiplied their money. ``more`` is the number of further judgments that decide
+    the pair if the share stays: 0 once decided, None if out of reach.
     """
 
     left: str
@@ -54,9 +55,9 @@ class WatchedPair:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class JudgmentsMonitoring(Result, kind="monitoring-judgments", listing="pairs"):
-    """Which pairs are decided so far, valid however often one looks and however pairs are chosen.
+    """The pairs decided so far, valid at any number of looks and for any choice of pairs.
 
-    ``family`` is whether the level holds for all pairs together, or for each by itself; a pair is
+    ``family`` says whether the level holds for all pairs together or for each pair; a pair is
     decided when its evidence reaches ``needed``. ``best`` is decidedly better than all others.
     """
 
@@ -75,7 +76,7 @@ class JudgmentsMonitoring(Result, kind="monitoring-judgments", listing="pairs"):
 
     @property
     def signature(self) -> str:
-        """How the verdicts came about, in one line."""
+        """The settings behind the verdicts, in one line."""
         return signature(
             "any-time", n=len(self.systems), judgments=self.judgments, ties="half",
             family="yes" if self.family else "no", level=f"{self.level:g}",
@@ -90,13 +91,13 @@ def monitor_judgments(
     level: float = LEVEL,
     pay: Costs | str | None = None,
 ) -> JudgmentsMonitoring:
-    """Say which pairs the judgments so far decide, valid at every look and for any choice of pairs.
+    """Find the pairs that the judgments so far decide, at any look and for any choice of pairs.
 
     With W wins (ties are half) among n judgments of a pair, e = B(W + 1/2, n - W + 1/2) /
     B(1/2, 1/2) 2^n; the pair is decided when e >= m / (1 - level). family: the chance that any
     of the m pairs is ever decided wrongly is at most 1 - level; else that of each (m = 1).
-    systems: all that compete, where some have not been judged yet. pay: what a judgment costs.
-    Of a rater's judgments of a pair on a segment the first counts.
+    systems: all competing systems, if some have not been judged yet. pay: the cost of a judgment.
+    Of a rater's judgments of a pair on a segment, the first counts.
 
     >>> from assay.worlds.judgments import simulate_judgments
     >>> table = simulate_judgments([0, 5, 10], 300, per_set=2, rng=1)
@@ -126,7 +127,7 @@ def monitor_judgments(
 def _watched(
     systems: tuple[str, ...], wins: np.ndarray, ties: np.ndarray, needed: float
 ) -> tuple[WatchedPair, ...]:
-    """The pairs that were judged, the most evidence first."""
+    """The judged pairs, those with the most evidence first."""
     i, j = np.nonzero(np.triu(wins + wins.T + ties, 1))
     ahead = wins[i, j] >= wins[j, i]
     i, j = np.where(ahead, i, j), np.where(ahead, j, i)
@@ -134,7 +135,7 @@ def _watched(
     n, total = won + lost + tied, won + tied / 2
     log = coin_evidence(total, n)
     low, high = coin_interval(total, n, needed)
-    # Evidence and interval cross the bar together, but for rounding.
+    # Evidence and interval reach the threshold together, up to rounding.
     decided = (log >= math.log(needed)) & (won > lost)
     order = np.lexsort((np.arange(len(n)), -log))
     return tuple(
@@ -149,7 +150,7 @@ def _watched(
 
 
 def _more(share: float, n: int, needed: float) -> int | None:
-    """Judgments to go until a pair is decided, if the share stays what it is."""
+    """The further judgments that decide a pair if its share stays."""
     grid = np.unique(np.geomspace(n, n + MAX_MORE, 4000).astype(np.int64))
     enough = np.flatnonzero(coin_evidence(share * grid, grid) >= math.log(needed))
     return int(grid[enough[0]] - n) if len(enough) else None
@@ -162,7 +163,7 @@ def _best(names: tuple[str, ...], pairs: tuple[WatchedPair, ...]) -> str | None:
 
 
 def _same_segment(judgments: Judgments) -> list[Note]:
-    """A second judgment of a pair on a segment repeats what is particular to the segment."""
+    """Note the judgments of a pair on a segment where it was judged before."""
     segment = block_numbers(judgments, "segment")
     if segment is None:
         return []
@@ -172,7 +173,7 @@ def _same_segment(judgments: Judgments) -> list[Note]:
     if not again:
         return []
     text = (
-        f"{again:,} of {frame.height:,} judgments repeat a pair on a segment judged before:"
+        f"{again:,} of {frame.height:,} judgments repeat a pair on a segment judged before;"
         " verdicts are for these segments, and hold if every screen drew its segment at random"
     )
     return [Note("segments-judged-again", text)]

@@ -1,9 +1,9 @@
-"""Tests of pairs of systems: the sign test of each by itself, and the pooled test of all at once.
+"""Tests of pairs of systems: the sign test of each pair, and the pooled test of all together.
 
-The pooled test is least squares on y = strength(left) - strength(right), y = 1 for a win of the
-left, -1 for one of the right: what A did against C and B against C says something about A and B.
-Judgments of one block (a screen, a segment) are correlated, so the variance is a sandwich over
-blocks (Liang and Zeger 1986). It assumes one scale for all systems; :func:`fit_check` tests that.
+The pooled test is least squares on y = strength(left) - strength(right), where y is 1 if the left
+won and -1 if the right won, so results against a third system count too. Judgments of one block (a
+screen, a segment) are correlated, so the variance is a sandwich over blocks (Liang and Zeger 1986).
+The test assumes one scale for all systems; :func:`fit_check` tests that assumption.
 """
 
 from __future__ import annotations
@@ -33,17 +33,17 @@ from assay.results import Note
 from assay.stats.intervals import rank_ranges
 
 MAX_DENSE = 20_000_000
-"""Numbers in the table of blocks x systems beyond which it is kept sparse."""
+"""A larger table of blocks x systems is kept sparse."""
 MAX_P_OF_MISFIT = 0.01
-"""P value below which one scale is said not to fit."""
+"""With a smaller p, a note says that one scale does not fit."""
 NO_SPREAD = 1e-9
-"""A variance that is a smaller part of the sum of squares is one of rounding."""
+"""A variance that is a smaller part of the sum of squares is rounding."""
 MAX_PAIRS_CHECKED = 800
-"""Pairs beyond which the fit is not checked: the variance of so many needs too many blocks."""
+"""With more pairs the fit is not checked: their variance would need too many blocks."""
 
 
 class Pooled(NamedTuple):
-    """Strengths (mean 0), z of every difference (i less j), and one-sided p for "i is better"."""
+    """Strengths (mean 0); standard errors, z and one-sided p of differences (i minus j)."""
 
     strength: np.ndarray
     stderr: np.ndarray
@@ -52,10 +52,10 @@ class Pooled(NamedTuple):
 
 
 class ScaleFit(NamedTuple):
-    """How far head-to-head results depart from one scale.
+    """How far the win ratios of pairs depart from one scale.
 
-    ``misfit`` is the root mean square of (win ratio - what the scale says) over the pairs, what
-    chance adds taken out; ``f`` and ``p`` test whether it is 0.
+    ``misfit`` is the root mean square of observed minus expected win ratios over the pairs, without
+    the part due to chance; ``f`` and ``p`` test whether it is 0.
     """
 
     f: float
@@ -66,14 +66,14 @@ class ScaleFit(NamedTuple):
 
 
 def by_sign_test(counts: Counts, rule: Rule) -> Uncertainty:
-    """Each pair by its own judgments alone."""
+    """Ranges and p values from the judgments of each pair alone."""
     p = sign_test(counts.wins)
     low, high = rank_ranges(rule.decide(p))
     return Uncertainty(low, high, p)
 
 
 def by_pooled_test(counts: Counts, units: JudgmentUnits, ties: str, rule: Rule) -> Uncertainty:
-    """Each pair by all judgments, on one scale."""
+    """Ranges and p values from all judgments, on one scale."""
     block = units.block
     z = pooled_judgments(counts, block, ties).z
     unseen = find_unseen(counts, units, "pooled", ties)
@@ -87,7 +87,7 @@ def by_pooled_test(counts: Counts, units: JudgmentUnits, ties: str, rule: Rule) 
 
 
 def pooled_judgments(counts: Counts, block: np.ndarray | None, ties: str = "drop") -> Pooled:
-    """The pooled test over the blocks, or over single judgments where there are none."""
+    """The pooled test over blocks, or over single judgments without ``block``."""
     if block is None:
         return pooled_counts(counts.wins, counts.ties if ties == "half" else None)
     return pooled_test(*_counted(counts, block, ties), len(counts.systems))
@@ -102,7 +102,7 @@ def _counted(
 
 
 def _fit_note(systems: tuple[str, ...], fit: ScaleFit | None) -> Note:
-    """Whether one scale fits, in plain words."""
+    """A note on whether one scale fits."""
     if fit is None:
         fault = "too few blocks, too many pairs, no circle of pairs, or judgments all alike"
         return Note("scale-not-tested", f"whether one scale fits was not tested: {fault}")
@@ -111,16 +111,16 @@ def _fit_note(systems: tuple[str, ...], fit: ScaleFit | None) -> Note:
         return Note("scale-fits", f"head-to-head results fit one scale ({tested})")
     i, j = np.unravel_index(np.nanargmax(fit.observed - fit.expected), fit.observed.shape)
     text = (
-        f"head-to-head results do not fit one scale ({tested}): win ratios differ from it by"
-        f" {100 * fit.misfit:.1f} points on average beyond chance, most for {systems[i]} against"
-        f" {systems[j]}, {fit.observed[i, j]:.0%} where the scale predicts"
-        f" {min(1.0, fit.expected[i, j]):.0%}; the sign test does not need the scale"
+        f"head-to-head results do not fit one scale ({tested}): beyond chance, win ratios differ"
+        f" from it by {100 * fit.misfit:.1f} points on average, most for {systems[i]} against"
+        f" {systems[j]} ({fit.observed[i, j]:.0%}, predicted {min(1.0, fit.expected[i, j]):.0%});"
+        " the sign test does not need the scale"
     )
     return Note("scale-does-not-fit", text)
 
 
 def sign_test(wins: np.ndarray) -> np.ndarray:
-    """One-sided p of every pair: ``p[..., i, j]`` for "i is better than j".
+    """One-sided p of the sign test: ``p[..., i, j]`` for "i is better than j".
 
     P(X >= win(i, j)) for X binomial with win(i, j) + win(j, i) tosses of a fair coin; ties do not
     count. 1 on the diagonal and where a pair was never compared.
@@ -147,7 +147,7 @@ def pooled_strengths(wins: np.ndarray, ties: np.ndarray | None = None) -> np.nda
 
 
 def pooled_counts(wins: np.ndarray, ties: np.ndarray | None = None) -> Pooled:
-    """The test with every judgment a block of its own, from counts alone (..., n, n)."""
+    """The pooled test with independent judgments, from counts alone (..., n, n)."""
     wins = np.asarray(wins, dtype=float)
     laplacian, net = normal_equations(wins, ties)
     strength, inverse = solve(laplacian, net)
@@ -163,7 +163,7 @@ def pooled_counts(wins: np.ndarray, ties: np.ndarray | None = None) -> Pooled:
 def pooled_test(
     left: np.ndarray, right: np.ndarray, outcome: np.ndarray, block: np.ndarray, systems: int
 ) -> Pooled:
-    """The test with the blocks given, for one campaign or many at once.
+    """The pooled test with given blocks, for one campaign or many at once.
 
     ``left``, ``right`` and ``outcome`` (1: left won, -1: right won, 0: a tie that counts) are
     (..., judgments); ``block`` has numbers from 0 up, of the same shape or for the last axis only.
@@ -205,9 +205,9 @@ def pooled_test(
 def fit_check(
     left: np.ndarray, right: np.ndarray, outcome: np.ndarray, block: np.ndarray, systems: int
 ) -> ScaleFit | None:
-    """Do the head-to-head results fit one scale? None where there is nothing to test it with.
+    """Test whether the head-to-head results fit one scale; None if that cannot be tested.
 
-    The sums of residuals of each pair, with their variance over blocks, make a Wald statistic on
+    The sums of residuals of each pair, with their variance over blocks, give a Wald statistic with
     (pairs - systems + 1) degrees of freedom, in Hotelling's form because blocks may be few.
     """
     low, high = np.minimum(left, right), np.maximum(left, right)
@@ -235,7 +235,7 @@ def fit_check(
     variance = clear @ cross @ clear.T - np.outer(total, total) / len(blocks)
     variance *= len(blocks) / (len(blocks) - 1)
     part, spread = basis.T @ total, basis.T @ variance @ basis
-    # Where all judgments of a pair agree they have no spread to measure a misfit by.
+    # If all judgments of a pair agree, they have no spread by which to measure a misfit.
     if np.linalg.eigvalsh(spread)[0] <= NO_SPREAD * np.trace(cross):
         return None
     wald = part @ np.linalg.pinv(spread, hermitian=True) @ part
@@ -254,7 +254,7 @@ def _wrap(
     strength: np.ndarray, inverse: np.ndarray, meat: np.ndarray, blocks: np.ndarray,
     degrees: np.ndarray | None,
 ) -> Pooled:  # fmt: skip
-    """Z and p of all differences; Student's t where the blocks may be few."""
+    """Standard errors, z and p of all differences; by Student's t if ``degrees`` are given."""
     blocks = np.asarray(blocks, dtype=float)[..., None, None]
     stderr = gap_stderr(inverse @ meat @ inverse * (blocks / np.maximum(blocks - 1, 1)))
     z = z_scores(strength, stderr)

@@ -1,12 +1,12 @@
-"""What share of pairs a campaign can be expected to tell apart, without simulating it.
+"""The expected share of significant pairs of a campaign, computed without simulation.
 
 The model is that of koehn2012, section 3: qualities mu ~ U[0, 10], sets of k of the n systems,
 outputs q ~ N(mu, sigma^2). In a pair with the gap d the better system wins a judgment with the
-probability p = Phi(d / (sigma sqrt 2)); a set holds a given pair with the probability
-c = k (k - 1) / (n (n - 1)), so that m sets compare it Bin(m, c) times.
+probability p = Phi(d / (sigma sqrt 2)). A set contains a given pair with the probability
+c = k (k - 1) / (n (n - 1)), so m sets compare it Bin(m, c) times.
 
-The share counts pairs found different at the one-sided level in either direction, as the paper
-does, the few in the wrong direction included.
+As in the paper, the share counts pairs that are significant at the one-sided level in either
+direction, including the few in the wrong direction.
 """
 
 from __future__ import annotations
@@ -21,31 +21,30 @@ from numpy.typing import NDArray
 from assay.ranking.strengths import Strengths
 
 SCALE = 10.0
-"""Qualities lie between 0 and this."""
+"""Qualities range from 0 to this."""
 MAX_SD_EXACT = 9.0
-"""Standard deviation of a pair's number of judgments up to which the exact sum is used: it is
-short there, and the normal approximation would be off by more than 1 % of the judgments."""
+"""The exact sum is used if the standard deviation of a pair's number of judgments is smaller: it is
+then short, and the normal approximation would be off by more than 1 % of the judgments."""
 MAX_SDS = 6.5
-"""Standard deviations of a pair's number of judgments that the exact sum goes through: what lies
-beyond has a probability of 1e-10."""
+"""The exact sum covers this many standard deviations; the rest has a probability of 1e-10."""
 MAX_TABLED = 4096
-"""Numbers of judgments of a pair whose critical wins are computed once."""
+"""Critical wins are tabled for fewer judgments of a pair than this."""
 MAX_LOG_ERROR = 0.4
-"""How far the quick form may be off, as a logarithm; further off is searched, too."""
+"""The exact number is first looked for within this distance of the quick one, as a logarithm."""
 MAX_JUDGMENTS = 1e9
 """More judgments than this are out of reach."""
 Floats = NDArray[np.float64]
 Noise = float | Strengths
-"""sigma, for systems of which no more is known, or what a pilot says of their strengths."""
+"""sigma, for systems drawn from U[0, 10], or the strengths of the systems of a pilot."""
 
 
 def sign_share_exact(
     systems: int, sigma: Noise, judgments: float, *, per_set: int = 5, level: float = 0.05
 ) -> float:
-    """The expected share of significant pairs by sign test, exact but for the quadrature.
+    """The expected share of significant pairs by the sign test, exact up to quadrature.
 
-    The sum over the number N of judgments of a pair, the binomial tail at the critical value
-    for that N, and Gauss-Legendre quadrature over the gap, which has the density 2 (1 - d/10) / 10.
+    Sums over the number N of judgments of a pair the binomial tail at the critical value for N,
+    with Gauss-Legendre quadrature over the gap d, whose density is 2 (1 - d/10) / 10.
 
     >>> round(sign_share_exact(15, 10.0, 80_000), 3)
     0.8
@@ -66,11 +65,11 @@ def sign_share_exact(
 def sign_share(
     systems: int, sigma: Noise, judgments: float, *, per_set: int = 5, level: float = 0.05
 ) -> float:
-    """The same in less than a millisecond, for planning.
+    """The expected share of significant pairs by the sign test in under a millisecond.
 
-    Normal tails, averaged over N by Gauss-Hermite quadrature. The critical number of wins is whole:
-    on average over N it lies half a win above N/2 + z sqrt(N)/2 in continuity-corrected terms.
-    Few judgments of a pair go to the exact sum.
+    Uses normal tails, averaged over N by Gauss-Hermite quadrature. The critical number of wins is
+    an integer; on average over N it is half a win above N/2 + z sqrt(N)/2 (continuity-corrected).
+    For few judgments per pair it is the exact sum.
 
     >>> round(sign_share(15, 10.0, 80_000), 3)
     0.8
@@ -91,7 +90,7 @@ def _normal_share(
     p, weight = _win_probabilities(sigma)
     lead = N * (p[:, None] - 0.5)
     bar = -scipy.special.ndtri(level) * np.sqrt(N) / 2 + 0.5
-    # Where the better system always wins, there is no noise to divide by.
+    # If the better system always wins, there is no noise to divide by.
     noise = np.sqrt(N * np.maximum(p * (1 - p), 1e-30)[:, None])
     rejects = scipy.special.ndtr((lead - bar) / noise) + scipy.special.ndtr((-lead - bar) / noise)
     return float(weight @ (rejects @ spread))
@@ -102,10 +101,10 @@ def pooled_share(
 ) -> float:
     """The expected share of significant pairs by the pooled test with sets as blocks.
 
-    In units where a win is 1 and a loss -1, least squares gives a system the mean over all systems
-    of (2 p - 1). The sandwich adds up, for m sets, the variance v of a system's residual sum on a
-    screen; the residuals of a screen add up to 0, so two systems on it covary by -v / (k - 1).
-    The other systems' qualities shift a gap a little, which widens the normal tail.
+    With a win as 1 and a loss as -1, least squares gives a system the mean of (2 p - 1) over all
+    systems. The sandwich sums, over m sets, the variance v of a system's residual sum on a screen;
+    the residuals of a screen sum to 0, so two systems on it have the covariance -v / (k - 1). The
+    other systems' qualities shift a gap slightly, which widens the normal tail.
 
     >>> round(pooled_share(15, 10.0, 20_000), 2)
     0.8
@@ -131,10 +130,10 @@ def judgments_for(
     share: float, systems: int, sigma: Noise, *, test: str = "sign", per_set: int = 5,
     level: float = 0.05,
 ) -> float:  # fmt: skip
-    """How many judgments make the expected share of significant pairs this large.
+    """The number of judgments at which the expected share of significant pairs reaches ``share``.
 
-    ``test`` is ``sign`` or ``pooled``. Where shares jump (few sets, all systems on every screen) it
-    is a place where the share passes the target, not the only one.
+    ``test`` is ``sign`` or ``pooled``. If the share jumps (few sets, all systems on every screen),
+    this is one of several crossings.
 
     >>> [round(judgments_for(0.8, 15, 10.0, test=test), -3) for test in ("sign", "pooled")]
     [80000.0, 21000.0]
@@ -146,7 +145,7 @@ def judgments_for(
 
     if test == "pooled":
         return _crossing(partial(short, reached=pooled_share), least, most)
-    # The quick normal form first: the exact sum is needed in its neighbourhood only.
+    # The quick normal form first; the exact sum is needed only near its result.
     rough = _crossing(partial(short, reached=_normal_share), least, most)
     at = min(max(np.log(rough), least), most)
     exact = partial(short, reached=sign_share)
@@ -159,7 +158,7 @@ def judgments_for(
 
 
 def _crossing(short: Callable[[float], float], low: float, high: float) -> float:
-    """Where a share is reached, from its shortfall by the logarithm of the judgments."""
+    """The judgments at which a share is reached, given its shortfall by their logarithm."""
     from scipy import optimize  # slow to load
 
     if short(low) >= 0:
@@ -170,14 +169,14 @@ def _crossing(short: Callable[[float], float], low: float, high: float) -> float
 
 
 def critical_wins(N: NDArray[np.int64], level: float = 0.05) -> NDArray[np.int64]:
-    """The fewest wins out of N that are significant, one-sided; N + 1 where none are.
+    """The fewest wins out of N that are significant, one-sided; N + 1 if none are.
 
     >>> critical_wins(np.array([4, 5, 10, 100])).tolist()
     [5, 5, 9, 59]
     """
     N = np.asarray(N)
     x = np.floor(N / 2 - scipy.special.ndtri(level) * np.sqrt(N) / 2).astype(np.int64)
-    # The normal value is at most two off; walk to the exact one.
+    # The normal value is off by at most two; step to the exact one.
     for _ in range(6):
         x = np.where(_tail(x, N) > level, x + 1, x)
     for _ in range(6):
@@ -191,14 +190,14 @@ def _critical_table(level: float) -> NDArray[np.int64]:
 
 
 def _tail(x: NDArray[np.int64], N: NDArray[np.int64]) -> Floats:
-    """P(X >= x) of N tosses of a fair coin."""
+    """P(X >= x) for N tosses of a fair coin."""
     inside = (x >= 1) & (x <= N)
     tail = scipy.special.betainc(np.where(inside, x, 1), np.where(inside, N - x + 1, 1), 0.5)
     return np.asarray(np.where(inside, tail, np.where(x > N, 0.0, 1.0)))
 
 
 def _sets(n: int, judgments: float, k: int) -> tuple[float, float]:
-    """How many sets, and the probability that one holds a given pair."""
+    """The number of sets, and the probability that a set contains a given pair."""
     return judgments / (k * (k - 1) / 2), k * (k - 1) / (n * (n - 1))
 
 
@@ -214,11 +213,11 @@ def _binomial(N: NDArray[np.int64], m: int, c: float) -> Floats:
 
 
 def _win_probabilities(sigma: Noise) -> tuple[Floats, Floats]:
-    """Nodes and weights of p over the triangular distribution of gaps, or those of a pilot."""
+    """Nodes and weights of p over the triangular distribution of gaps, or over a pilot's gaps."""
     if isinstance(sigma, Strengths):
         return sigma.nodes
     u, w = _legendre()
-    # Gaps as cubes: with very many judgments all that is open happens at tiny gaps.
+    # Gaps as cubes: with very many judgments only tiny gaps are undecided.
     t = u**3
     return scipy.special.ndtr(SCALE * t / (sigma * np.sqrt(2))), 2 * (1 - t) * 3 * u**2 * w
 
@@ -229,9 +228,9 @@ def _lead(gap: Floats, sigma: float) -> Floats:
 
 
 def _screen_variance(x: Floats, k: int, sigma: float) -> Floats:
-    """Variance of the sum of residuals of a system at x against k - 1 others on one screen.
+    """The variance of the residual sum of a system at x against k - 1 others on one screen.
 
-    (k - 1) squares, and (k - 1)(k - 2) products, which covary through the system's own quality.
+    It has (k - 1) squares and (k - 1)(k - 2) products, which covary through the system's quality.
     """
     t, w = _legendre()
     h, spread = _hermite(24)
@@ -247,14 +246,15 @@ def _screen_variance(x: Floats, k: int, sigma: float) -> Floats:
 
 @lru_cache(maxsize=16)
 def _pooled_parts(sigma: float, k: int) -> tuple[Floats, Floats, Floats, Floats, Floats]:
-    """Weights over two qualities, and what holds for them whatever the number of judgments.
+    """Weights over pairs of qualities, and values that do not depend on the number of judgments.
 
-    Lead of the better in their own judgments, mean and variance over a third system of the
-    difference in leads over it, and the mean variance of their residuals on a screen.
+    These are the better system's lead over the other, the mean and the variance (over a third
+    system) of the difference of their leads over it, and the mean variance of their residuals on a
+    screen.
     """
     t, w = _legendre()
-    # The better system at x, the other at y = x (1 - u^3): the triangle y < x, where all is
-    # smooth, with more nodes at tiny gaps, where all that is open happens with many judgments.
+    # The better system at x, the other at y = x (1 - u^3): a smooth integrand over y < x, with
+    # more nodes at tiny gaps, which are the undecided ones with many judgments.
     x, y = np.broadcast_arrays(t[:, None], t[:, None] * (1 - t**3))
     lead = _lead(x[..., None] - t, sigma) - _lead(y[..., None] - t, sigma)
     mean = lead @ w

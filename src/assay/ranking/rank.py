@@ -1,4 +1,4 @@
-"""``rank``: systems in order from judgments, and what a ranking says."""
+"""Rank systems from pairwise judgments."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RESAMPLES, MAX_RESAMPLES = 1000, 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class SystemRank:
-    """Where one system stands: rank 1 is best, and equal scores share a rank."""
+    """The rank of one system, its range and its cluster; 1 is best, equal scores share a rank."""
 
     system: str
     rank: int
@@ -50,11 +50,11 @@ class SystemRank:
 
 @dataclass(frozen=True, slots=True)
 class PairComparison:
-    """``left`` against ``right``, the one that stands higher first.
+    """A pair of systems, the higher-ranked one on the ``left``.
 
-    ``wins`` and ``losses`` are those of the left, and None in a ranking from ratings. ``better``
-    names the system that is decidedly better. ``stderr`` is that of the difference of the scores,
-    where these were resampled and have one.
+    ``wins`` and ``losses`` are those of the left (None in a ranking from ratings). ``better`` names
+    the decidedly better system. ``stderr`` is the standard error of the difference of scores, None
+    if the method gives none.
     """
 
     left: str
@@ -70,15 +70,14 @@ class PairComparison:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ranking(Result, kind="ranking", listing="systems"):
-    """Systems, best first, and the pairs that were tested.
+    """The systems, best first, and the pairs that were tested.
 
-    Either ``judgments`` or ``ratings`` is how many there were. ``unit`` is what was resampled, or
-    what correlated judgments have in common; ``calibrated`` is the share of resamples in a range
-    where that was found by simulation; ``sides`` says whether ``p`` are one-sided or two-sided;
-    ``raters`` is how many raters' tastes the ranges and tests take into account besides the units.
-    ``next`` what more judgments would bring. ``clusters_by`` is for ratings: ``neighbours``, or
-    ``all`` systems above a line against all below; ``rank_sum`` says whether outputs were tested
-    one by one (None in older results: they were).
+    judgments or ratings: how many there were. unit: what was resampled, or within which judgments
+    are correlated. calibrated: the share of resamples in a range, if found by simulation. sides:
+    whether ``p`` are one-sided or two-sided. raters: how many raters' tastes the ranges and tests
+    take into account. next: what more judgments would bring. For ratings, clusters_by: a cluster
+    ends between ``neighbours``, or where ``all`` systems above differ from all below; rank_sum:
+    whether single outputs were tested (None in older results: they were).
     """
 
     method: str
@@ -109,12 +108,12 @@ class Ranking(Result, kind="ranking", listing="systems"):
 
     @property
     def source(self) -> str:
-        """What was ranked from: judgments or ratings."""
+        """What the ranking is based on: judgments or ratings."""
         return "ratings" if self.judgments is None else "judgments"
 
     @property
     def signature(self) -> str:
-        """How this ranking came about, in one line."""
+        """The settings behind this ranking, in one line."""
         return signature(
             self.method, judgments=self.judgments, ratings=self.ratings, ties=self.ties,
             ranges="-".join(filter(None, (self.ranges, self.interval))),
@@ -148,17 +147,17 @@ def rank(
     """Rank systems by pairwise judgments, with rank ranges and clusters (koehn2012).
 
     method: expected-win, bojar, better-or-equal, lopez or bradley-terry.
-    ranges: from judgments drawn anew (bootstrap), from sign tests of each pair by itself, or from
-    the pooled test, which needs far fewer judgments and assumes one scale.
-    resample: the unit that is drawn anew, and whose judgments the pooled test takes to be
-    correlated. auto is the segment, else the screen (set), else the single judgment.
-    range_kind: the shortest range that holds ``level`` of the resamples (default), or what is left
-    when as many are cut off at both ends. calibrate: such a range misses fewer than 1 - level of
-    true ranks; shorten it as simulated campaigns of this size allow (a few seconds).
+    ranges: from resampled judgments (bootstrap), from a sign test of each pair, or from the pooled
+    test, which needs far fewer judgments and assumes one scale.
+    resample: the unit to resample, within which the pooled test takes judgments as correlated; auto
+    is the segment, else the screen (set), else the single judgment.
+    range_kind: the shortest range that holds ``level`` of the resamples (default), or the range
+    after cutting off equal tails. calibrate: ranges miss fewer than 1 - level of true ranks;
+    shorten them as far as simulated campaigns of this size allow (a few seconds).
     ties: dropped, half a win for each side, or, with bradley-terry, modelled (davidson).
-    sides: two-sided tests at 1 - level, or one-sided as the paper has them, which call twice as
-    many equal systems different. holm: correct for the number of pairs. pay: what a judgment
-    costs, for the next step.
+    sides: two-sided tests at 1 - level, or one-sided tests as in the paper, which call twice as
+    many equal systems different. holm: correct for the number of pairs. pay: the cost of a
+    judgment, for the next step.
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -203,7 +202,7 @@ def rank(
     notes += [*units.notes, *sure.notes, *_calibrated(chosen)]
     odd = [item.system for item in systems if not item.low_rank <= item.rank <= item.high_rank]
     if odd:
-        text = f"the rank by score lies outside the rank range: {', '.join(odd)}"
+        text = f"rank by score outside the rank range: {', '.join(odd)}"
         notes.append(Note("rank-outside-range", text))
     return Ranking(
         systems=systems, comparisons=comparisons, pairs=len(comparisons),
@@ -221,11 +220,8 @@ def rank(
     )  # fmt: skip
 
 
-# --- what was asked ------------------------------------------------------------------------------
-
-
 def check_tests(level: float, sides: int, range_kind: str | None) -> None:
-    """Refuse levels, sides and kinds of ranges that do not exist."""
+    """Refuse unknown levels, sides and kinds of ranges."""
     if sides not in (1, 2):
         raise OptionError("sides", sides, "is not known", "choose from 1, 2")
     if range_kind is not None:
@@ -234,7 +230,7 @@ def check_tests(level: float, sides: int, range_kind: str | None) -> None:
 
 
 def resamples_for(resamples: int | None, level: float) -> int:
-    """How many resamples: as given, if they can show this level, else a thousand."""
+    """The number of resamples, by default a thousand; refuse too few for this level."""
     if resamples is None:
         resamples = RESAMPLES
     fewest = round(2 / (1 - level))
@@ -251,7 +247,7 @@ def _check_options(
     method: str, ranges: str, resample: str, range_kind: str | None, ties: str,
     *, calibrate: bool, resamples: int | None,
 ) -> None:  # fmt: skip
-    """Refuse what is not known, and what would be ignored."""
+    """Refuse unknown options and those that would have no effect."""
     need_known("ranges", ranges, ("bootstrap", "sign", "pooled"))
     need_known("resample", resample, ("auto", *UNITS))
     need_known("ties", ties, ("drop", "half", "davidson"))
@@ -273,17 +269,14 @@ def _check_options(
         raise OptionError("calibrate", True, fault, "leave out method, or calibrate")
 
 
-# --- how sure it is ------------------------------------------------------------------------------
-
-
 def _calibration(
     judgments: Judgments, range_kind: str, level: float, rng: np.random.Generator,
     progress: Progress,
 ) -> Calibration:  # fmt: skip
-    """The level for campaigns with as many systems, as noisy, that carry as much information.
+    """Calibrate the level on simulated campaigns with as many systems, noise and information.
 
-    Judgments of one segment may be more correlated than those of a set are in the model; fewer
-    judgments of the model stand for them.
+    Judgments of a segment may be more correlated than those of a set in the model; a smaller number
+    of model judgments then stands for them.
     """
     # scipy.optimize is slow to load
     from assay.ranking.calibration import MAX_SYSTEMS_CALIBRATED, calibrated_level
@@ -314,20 +307,17 @@ def _calibrated(chosen: Calibration | None) -> list[Note]:
         return []
     text = (
         f"calibrated: ranges hold {chosen.level:.1%} of the resamples. In {chosen.runs} simulated"
-        f" campaigns like this one (sigma {chosen.sigma:.1f}, {chosen.judgments:,} judgments in"
-        f" sets of {chosen.per_set}, as many as carry the same information) such ranges missed"
-        f" {chosen.violations:.1%} of the true ranks"
+        f" campaigns with the same information (sigma {chosen.sigma:.1f}, {chosen.judgments:,}"
+        f" judgments in sets of {chosen.per_set}) such ranges missed {chosen.violations:.1%} of the"
+        " true ranks"
     )
     return [Note("calibrated", text)]
-
-
-# --- what comes out ------------------------------------------------------------------------------
 
 
 def _systems(
     names: tuple[str, ...], scores: np.ndarray, sure: Uncertainty
 ) -> tuple[SystemRank, ...]:
-    """Best first; equal scores in the order of the table."""
+    """The systems, best first; equal scores keep the order of the table."""
     ranks = competition_ranks(scores, digits=12)
     columns = ranks, scores, sure.low, sure.high, cluster_numbers(sure.low, sure.high)
     rows = zip(names, *(column.tolist() for column in columns), strict=True)
@@ -337,7 +327,7 @@ def _systems(
 def _comparisons(
     counts: Counts, systems: tuple[SystemRank, ...], sure: Uncertainty, rule: Rule
 ) -> tuple[PairComparison, ...]:
-    """Every pair of systems; with Holm the p values are the corrected ones."""
+    """Every pair of systems, with p values corrected by Holm if the rule says so."""
     place = {name: k for k, name in enumerate(counts.systems)}
     order = np.array([place[item.system] for item in systems])
     i, j = order[np.array(np.triu_indices(len(order), 1))]

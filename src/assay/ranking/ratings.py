@@ -1,11 +1,10 @@
-"""``rank_ratings``: systems in order from ratings, as WMT ranks them.
+"""Rank systems from ratings, as WMT does.
 
-Outputs rated by several raters count once, with the mean of their scores. A cluster ends where two
-neighbours differ, or, as WMT publishes them, where all systems above a line are significantly
-better than all below it. Tests and rank ranges come from documents drawn anew: the outputs of a
-document are alike. WMT's own test, Wilcoxon's rank-sum test, takes every output for independent.
-What a system would score on segments that nobody rated is another question:
-:func:`assay.estimate` answers it.
+An output rated by several raters counts once, with the mean of its scores. A cluster ends where two
+neighbours differ or, as WMT publishes them, where all systems above are significantly better than
+all below. Tests and rank ranges come from resampled documents, because the outputs of a document
+are correlated; WMT's test, Wilcoxon's rank-sum test, treats outputs as independent. For scores on
+segments without ratings, see :func:`assay.estimate`.
 """
 
 from __future__ import annotations
@@ -61,12 +60,12 @@ def rank_ratings(
 ) -> Ranking:
     """Rank systems by their mean rating, or by the mean of scores standardised per rater.
 
-    method: mean, or z (each rater's scores less the rater's mean, over the rater's standard
-    deviation). cluster_rule: a cluster ends where two neighbours differ, or where all systems above
-    differ from all below. rank_sum: by Wilcoxon's rank-sum test of single outputs, as at WMT, which
-    with outputs that are alike within documents finds clusters where there are none. holm: correct
-    the tests for their number. The other options are those of :func:`assay.rank`; documents are
-    drawn anew, or segments where the table has none.
+    method: mean, or z (scores minus the rater's mean, over the rater's standard deviation).
+    cluster_rule: a cluster ends where two neighbours differ, or where all systems above differ from
+    all below. rank_sum: test single outputs by Wilcoxon's rank-sum test, as WMT does; if outputs of
+    a document are correlated, it finds clusters that do not exist. holm: correct the tests for
+    their number. The other options are those of :func:`assay.rank`; documents are resampled, or
+    segments if the table has no documents.
 
     >>> import assay
     >>> world = assay.simulate(systems={"good": 1.0, "fair": 3.0, "bad": 9.0}, rng=1)
@@ -126,7 +125,7 @@ def rank_ratings(
 
 
 def _seconds(ratings: Ratings) -> float | None:
-    """What a rating took, where the table says so."""
+    """The mean seconds of a rating, if the table has them."""
     if "seconds" not in ratings.frame.columns:
         return None
     return ratings.genuine["seconds"].mean()  # type: ignore[return-value]
@@ -137,7 +136,7 @@ def _advice(
     tested: tuple[np.ndarray, np.ndarray, np.ndarray], sure: Uncertainty, number: int, rule: Rule,
     pay: Costs,
 ) -> tuple[str, ...]:  # fmt: skip
-    """What more ratings would bring, by the tests that decide."""
+    """The next steps, by the tests that decide pairs."""
     first, second, p = tested
     every = sure.p.copy()
     every[first, second], every[second, first] = p, 1 - p
@@ -148,7 +147,7 @@ def _advice(
 
 
 def _unit_notes(frame: pl.DataFrame, unit: str, blocks: int) -> list[Note]:
-    """What is drawn anew and why, and whether there is enough of it."""
+    """Note what is resampled and why, and whether it is enough."""
     why = "ratings of one document are correlated"
     if unit == "segment":
         why = "there is one document" if "doc" in frame.columns else "no documents are named"
@@ -159,11 +158,11 @@ def _unit_notes(frame: pl.DataFrame, unit: str, blocks: int) -> list[Note]:
 
 
 def _order_notes(systems: tuple[SystemRank, ...], better: np.ndarray) -> list[Note]:
-    """Where tests, means and ranges do not agree."""
+    """Note where tests, means and ranges disagree."""
     notes = []
     if (better < 0).any():
         text = (
-            f"{int((better < 0).sum())} pairs stand in another order by the rank-sum test than by"
+            f"{int((better < 0).sum())} pairs have the opposite order by the rank-sum test and by"
             " their means; no cluster ends there"
         )
         notes.append(Note("opposite-order", text))
@@ -173,13 +172,13 @@ def _order_notes(systems: tuple[SystemRank, ...], better: np.ndarray) -> list[No
         if item.low_rank < min(ranks) or item.high_rank > min(ranks) + len(ranks) - 1:
             crossing.append(item.system)
     if crossing:
-        text = f"rank ranges reach beyond their cluster: {listed(crossing)}"
+        text = f"rank ranges that extend beyond their cluster: {listed(crossing)}"
         notes.append(Note("range-beyond-cluster", text))
     return notes
 
 
 def _scored(ratings: Ratings, method: str) -> tuple[pl.DataFrame, list[Note]]:
-    """The rated rows with the score that counts."""
+    """The rated rows with the scores to rank by, and notes."""
     frame = ratings.frame.drop_nulls("score")
     if not frame.height:
         raise InputError("no row has a score, so there is nothing to rank")
@@ -200,21 +199,21 @@ def _scored(ratings: Ratings, method: str) -> tuple[pl.DataFrame, list[Note]]:
     mean, sd = pl.col("score").mean().over("rater"), pl.col("score").std().over("rater")
     flat = frame.select(pl.col("rater").filter(sd.fill_null(0) == 0).n_unique()).item()
     if flat:
-        text = f"{flat} raters gave one score only: it counts as average"
+        text = f"{flat} raters gave one score only, which counts as average"
         notes.append(Note("one-score-raters", text))
     z = pl.when(sd > 0).then((pl.col("score") - mean) / sd).otherwise(0.0)
     return frame.with_columns(score=z), notes
 
 
 def _uneven(frame: pl.DataFrame) -> list[Note]:
-    """Whether systems were not rated on the same segments."""
+    """Note whether systems were rated on different segments."""
     per_segment = frame.group_by(_key(frame)).agg(pl.col("system").n_unique())["system"]
     partial = int((per_segment < frame["system"].n_unique()).sum())
     if not partial:
         return []
     text = (
         f"{partial:,} of {len(per_segment):,} segments are not rated for all systems: a system may"
-        " stand higher because its segments were easier"
+        " rank higher because its segments were easier"
     )
     return [Note("unmatched-segments", text)]
 
@@ -224,7 +223,7 @@ def _key(frame: pl.DataFrame, *more: str) -> list[str]:
 
 
 def _blocks(outputs: pl.DataFrame, unit: str) -> tuple[np.ndarray, np.ndarray]:
-    """Sums and numbers of outputs, blocks x systems."""
+    """The sums of scores and the numbers of outputs, blocks x systems."""
     key = ["doc"] if unit == "document" else _key(outputs)
     block = outputs.select(pl.struct(key).rank("dense").cast(pl.Int64) - 1).to_series().to_numpy()
     names = pl.Enum(outputs["system"].unique(maintain_order=True))
@@ -241,7 +240,7 @@ def _blocks(outputs: pl.DataFrame, unit: str) -> tuple[np.ndarray, np.ndarray]:
 def _resampled(
     sums: np.ndarray, sizes: np.ndarray, resamples: int, rng: np.random.Generator
 ) -> np.ndarray:
-    """Mean scores of each resample; NaN where a system was not drawn."""
+    """The mean scores of each resample; NaN for a system that was not drawn."""
     means = []
     batch = max(1, MAX_NUMBERS // len(sums))
     for start in range(0, resamples, batch):
@@ -254,7 +253,7 @@ def _resampled(
 def _rank_sums(
     outputs: pl.DataFrame, sign: float, first: np.ndarray, second: np.ndarray
 ) -> np.ndarray:
-    """The one-sided p of the rank-sum test of each pair of systems."""
+    """The one-sided p of the rank-sum test for each pair of systems."""
     from scipy.stats import mannwhitneyu  # heavy, and only needed here
 
     parts = outputs.partition_by("system", maintain_order=True)
@@ -268,9 +267,9 @@ def _rank_sums(
 
 
 def _decided(p: np.ndarray, rule: Rule) -> tuple[np.ndarray, np.ndarray]:
-    """What is printed, and 1 where the higher system is decidedly better, -1 where the lower.
+    """The p to show, and 1 or -1 if the higher or the lower system is decidedly better, else 0.
 
-    Means name the direction beforehand, so one-sided tests are in that direction only.
+    One-sided tests are only in the direction of the means.
     """
     if rule.sides == 1:
         shown = holm_adjusted(p) if rule.holm else p
@@ -285,7 +284,7 @@ def _systems(
     outputs: pl.DataFrame, scores: np.ndarray, ranks: np.ndarray, sure: Uncertainty,
     order: np.ndarray, pairs: np.ndarray, better: np.ndarray,
 ) -> tuple[SystemRank, ...]:  # fmt: skip
-    """Best first; a new cluster starts where every tested pair across the line is decided."""
+    """The systems, best first; a cluster ends where all tested pairs across it are decided."""
     names = outputs["system"].unique(maintain_order=True).to_list()
     clusters = [1]
     for line in range(1, len(order)):

@@ -1,10 +1,10 @@
-"""How noisy judgments are: sigma of the model of koehn2012.
+"""Estimate sigma, the noise of judgments in the model of koehn2012.
 
-Only quality gaps in units of sigma leave traces in judgments. sigma is what makes the qualities
-look like draws from U[0, 10]: the more alike the systems, the larger it is.
+Judgments only reveal quality gaps in units of sigma. sigma is scaled such that the qualities look
+like draws from U[0, 10]: the more alike the systems, the larger it is.
 
 :func:`fit_sigma` is maximum likelihood with an interval. :func:`match_sigma` is the paper's way
-(section 3 and Figure 2): the sigma at which the model tells apart as many pairs as the data do.
+(section 3 and Figure 2): the sigma at which the model tells as many pairs apart as the data.
 """
 
 from __future__ import annotations
@@ -35,22 +35,22 @@ from assay.stats.random import Rng, seeded
 from assay.tables.judgments import Judgments
 
 GRID = np.geomspace(0.3, 300.0, 100)
-"""Values of sigma at which the likelihood is looked at first."""
+"""The values of sigma at which the likelihood is evaluated first."""
 MIN_QUASI_VARIANCE = 0.01
-"""No system's variance is smaller than this part of the least variance of a difference."""
+"""The least quasi-variance of a system, as a share of the least variance of a difference."""
 RIDGE = 1e-3
-"""Precision of a normal prior of the strengths: keeps whoever never lost at a finite distance."""
+"""Precision of a normal prior of the strengths, which keeps undefeated systems finite."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SigmaFit(Result, kind="sigma"):
-    """sigma with its interval, and the systems' qualities in units where U[0, 10] is their range.
+    """sigma with its interval, and the systems' qualities on the scale from 0 to 10.
 
-    ``effect`` is how much larger the variance of a difference is than if the ``judgments`` (ties
-    not counted) were independent, taken over blocks of one ``unit`` (segment, set or pair). An
-    endless upper end means that the judgments agree with no difference at all. Where all judgments
-    agree with one order (``agreeing``), any small sigma fits, and ``sigma`` is the upper end: the
-    least that can be ruled out, endless where the judgments are too few to rule out any.
+    effect: the variance of a difference over that from independent judgments (without ties), taken
+    over blocks of one ``unit`` (segment, set or pair). An infinite upper end means that the
+    judgments are compatible with no difference at all. agreeing: all judgments agree with one
+    order, so any small sigma fits; ``sigma`` is then the upper end of the interval, infinite if the
+    judgments are too few to exclude any.
     """
 
     sigma: float
@@ -66,7 +66,7 @@ class SigmaFit(Result, kind="sigma"):
     agreeing: bool = False
 
     def __post_init__(self) -> None:
-        for name in ("sigma", "high"):  # JSON has no infinity, and neither is ever unknown
+        for name in ("sigma", "high"):  # JSON has no infinity, and neither is ever NaN otherwise
             if math.isnan(getattr(self, name)):
                 object.__setattr__(self, name, math.inf)
 
@@ -77,15 +77,15 @@ class SigmaFit(Result, kind="sigma"):
 
     @property
     def signature(self) -> str:
-        """How the number came about."""
+        """The settings behind the number, in one line."""
         return signature("sigma", "likelihood", n=len(self.systems), J=self.judgments, by=self.unit)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SigmaMatch(Result, kind="sigma-curve"):
-    """sigma by matching the curve of significant pairs: ``shares`` of pairs at ``judgments``.
+    """sigma by matching the curve of significant pairs: the ``shares`` of pairs at ``judgments``.
 
-    ``model`` is the curve at ``sigma``, ``distance`` the root mean square between the two.
+    ``model`` is the curve at ``sigma``, ``distance`` the root mean square gap between the curves.
     """
 
     sigma: float
@@ -99,18 +99,18 @@ class SigmaMatch(Result, kind="sigma-curve"):
 
     @property
     def signature(self) -> str:
-        """How the number came about."""
+        """The settings behind the number, in one line."""
         return signature("sigma", "curve", n=self.systems, orders=self.orders, seed=self.seed)
 
 
 def fit_sigma(judgments: Judgments, *, level: float = LEVEL) -> SigmaFit:
     """Fit sigma by maximum likelihood, with the interval of the likelihood ratio.
 
-    Thurstone strengths in units of sigma are estimated first; then the likelihood of sigma is that
-    of the strengths as draws, seen with their standard errors, from a uniform distribution of
-    width 10 / sigma anywhere on the line. Without error and with the range r of n strengths its
-    maximum is at 10 (n - 1) / (n r). Ties are left out; the standard errors know that judgments of
-    one segment, or of one set, are correlated.
+    First, Thurstone strengths in units of sigma are estimated. The likelihood of sigma is then that
+    of the strengths as draws, with their standard errors, from a uniform distribution of width
+    10 / sigma anywhere on the line. Without error, n strengths with the range r have their maximum
+    at 10 (n - 1) / (n r). Ties are left out; the standard errors allow for the correlation of
+    judgments of one segment or one set.
 
     >>> from assay.worlds.judgments import simulate_judgments
     >>> fit = fit_sigma(simulate_judgments([0, 2, 4, 6, 8, 10], 20_000, rng=1))
@@ -128,7 +128,7 @@ def fit_sigma(judgments: Judgments, *, level: float = LEVEL) -> SigmaFit:
     else:
         sigma, low, high = _likelihood(strength, stderr * np.sqrt(effect), level)
     middle = (strength.min() + strength.max()) / 2
-    width = sigma if np.isfinite(sigma) else 0.0  # no difference: all stand in the middle
+    width = sigma if np.isfinite(sigma) else 0.0  # no difference: all in the middle
     return SigmaFit(
         sigma=sigma, low=low, high=high, level=level, systems=counts.systems,
         qualities=tuple(float(q) for q in SCALE / 2 + width * (strength - middle)),
@@ -138,7 +138,7 @@ def fit_sigma(judgments: Judgments, *, level: float = LEVEL) -> SigmaFit:
 
 
 def pilot_strengths(judgments: Judgments) -> Strengths:
-    """The strengths of the systems as they may truly be, in units of sigma."""
+    """Draws of the systems' true strengths, in units of sigma, given a pilot's judgments."""
     counts = _connected(judgments)
     strength, stderr = thurstone(counts.wins)
     _, effect = _block_effect(judgments, counts)
@@ -147,11 +147,11 @@ def pilot_strengths(judgments: Judgments) -> Strengths:
 
 
 def pilot_needed(fit: SigmaFit, per_set: int, alpha: float = 0.05) -> int | None:
-    """Judgments after which sigma can be told, where those of a fit show no difference at all.
+    """The judgments needed to estimate sigma, if those of a fit show no difference at all.
 
-    As many as tell half of the pairs apart if sigma is the least that the judgments agree with;
-    None where that is beyond reach. Where all agree with one order: as many as rule out that
-    nothing but chance made them do so.
+    They tell half of the pairs apart if sigma is the lower end of the interval; None if that is out
+    of reach. If all judgments agree with one order, they are enough to exclude that chance alone
+    made them agree.
     """
     if fit.agreeing:
         least = math.log(1 - fit.level) / math.log(0.5) * fit.effect
@@ -163,7 +163,7 @@ def pilot_needed(fit: SigmaFit, per_set: int, alpha: float = 0.05) -> int | None
     )
     total = fit.judgments + fit.ties
     needed = judgments * total / max(fit.judgments, 1)
-    # At least twice as many as did not do.
+    # At least twice as many as were not enough.
     return math.ceil(max(needed, 2 * total)) if math.isfinite(needed) else None
 
 
@@ -177,11 +177,11 @@ def match_sigma(
 ) -> SigmaMatch:
     """Match the curve of significant pairs over the number of judgments (koehn2012, Figure 2).
 
-    The sets are put in ``orders`` random orders and cut at ``points`` even places; mean shares of
-    significant pairs are matched by least squares. Ties count as judgments, since the paper's
-    numbers of judgments count them (and its 9 and 10 for en-cs and fr-en come out so). With few
-    systems it says more about their gaps than about noise: 90 % of simulated campaigns with 6
-    systems and sigma 8 gave 5.7 to 15, with 15 systems and sigma 10 8.4 to 12.6.
+    The sets are put in ``orders`` random orders and cut at ``points`` equally spaced points; the
+    mean shares of significant pairs are matched by least squares. Ties count as judgments, as in
+    the paper (which gives its 9 and 10 for en-cs and fr-en). With few systems the result says more
+    about their gaps than about noise: 90 % of simulated campaigns with 6 systems and sigma 8 gave
+    5.7 to 15; with 15 systems and sigma 10 they gave 8.4 to 12.6.
 
     >>> from assay.worlds.judgments import simulate_judgments
     >>> table = simulate_judgments(20, 20_000, rng=1)
@@ -217,8 +217,7 @@ def match_sigma(
 def thurstone(wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Strengths in units of sigma (mean 0) and standard errors, P(i beats j) = Phi(gap / sqrt 2).
 
-    Maximum likelihood by Newton's method. The errors are those of independent systems that give
-    differences their variances (:func:`quasi_errors`).
+    Maximum likelihood by Newton's method; the errors are :func:`quasi_errors`.
 
     >>> strength, _ = thurstone(np.array([[0, 760], [240, 0]]))
     >>> round(float(strength[0] - strength[1]), 3)
@@ -232,7 +231,7 @@ def thurstone(wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         step = np.linalg.solve(
             information + centre * n + RIDGE * np.eye(n), slope - RIDGE * strength
         )
-        # A step of more than one sigma is beyond what the curvature is good for.
+        # The quadratic approximation does not hold for steps of more than one sigma.
         strength = strength + step / max(1.0, float(np.abs(step).max()))
         if np.abs(step).max() < 1e-9:
             break
@@ -246,11 +245,11 @@ def thurstone(wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def quasi_errors(cover: np.ndarray) -> np.ndarray:
-    """Errors e_i of independent systems with e_i^2 + e_j^2 near the variance of every difference.
+    """Errors e_i with e_i^2 + e_j^2 near the variance of every difference of systems i and j.
 
-    Quasi-variances (Firth and de Menezes 2004), by least squares of relative deviations. The
-    errors of strengths of mean 0 would not do: one hopeless system, whose strength nobody knows,
-    moves the mean and so gives every system a large error.
+    Quasi-variances (Firth and de Menezes 2004), by least squares of relative deviations. The errors
+    of strengths of mean 0 are unsuitable: a single system with an uncertain strength moves the mean
+    and so gives every system a large error.
 
     >>> quasi_errors(np.diag([1.0, 4.0, 100.0]) - 35.0).round(6).tolist()
     [1.0, 2.0, 10.0]
@@ -267,7 +266,7 @@ def quasi_errors(cover: np.ndarray) -> np.ndarray:
 
 
 def _derivatives(strength: np.ndarray, wins: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Slope and (observed) information of the probit likelihood."""
+    """The gradient and the observed information of the probit likelihood."""
     z = (strength[:, None] - strength[None, :]) / np.sqrt(2)
     mills = np.exp(-(z**2) / 2 - scipy.special.log_ndtr(z)) / np.sqrt(2 * np.pi)
     slope = wins * mills / np.sqrt(2)
@@ -310,10 +309,10 @@ def _likelihood(
 
 
 def _ruled_out(wins: np.ndarray, strength: np.ndarray, effect: float, alpha: float) -> float:
-    """The least sigma under which so many judgments agree with the true order with chance alpha.
+    """The sigma at which all judgments agree with the true order with probability alpha.
 
-    The mean over qualities from U[0, 10] in this order of the product of Phi(gap / (sigma sqrt 2)),
-    each as often as the pair was judged; ``effect`` correlated judgments count as one.
+    That probability is the mean, over sorted qualities from U[0, 10], of the product of
+    Phi(gap / (sigma sqrt 2)) over all judgments; ``effect`` correlated judgments count as one.
     """
     from scipy import optimize
 
@@ -336,11 +335,11 @@ def _ruled_out(wins: np.ndarray, strength: np.ndarray, effect: float, alpha: flo
 
 
 def _drop(n: int, level: float) -> float:
-    """How far below its peak the log likelihood may fall inside the interval.
+    """The drop of the log likelihood below its peak at the ends of the interval.
 
-    Without error the range r of n draws from a width w is all that matters: u = r / w follows the
-    Beta(n - 1, 2) distribution and the log likelihood is (n - 1) log u + log(1 - u). The drop gives
-    the interval its level exactly then; the usual chi-squared one falls short by some 2 points.
+    Without error only the range r of n draws from a width w matters: u = r / w follows the
+    Beta(n - 1, 2) distribution and the log likelihood is (n - 1) log u + log(1 - u). For it, this
+    drop gives the interval its level exactly; the usual chi-squared drop is about 2 points short.
     """
     from scipy import optimize
 
@@ -373,7 +372,7 @@ def _log_likelihood(width: float, strength: np.ndarray, stderr: np.ndarray) -> f
 
 
 def _block_effect(judgments: Judgments, counts: Counts) -> tuple[str, float]:
-    """The largest unit the table names, and the variance over its blocks against single pairs."""
+    """The largest usable unit, and the variance over its blocks relative to single judgments."""
     for unit in ("segment", "set"):
         block = block_numbers(judgments, unit)
         if block is None:
@@ -393,7 +392,7 @@ def _block_effect(judgments: Judgments, counts: Counts) -> tuple[str, float]:
 def _curve(
     counts: Counts, block: np.ndarray, points: int, orders: int, rng: np.random.Generator
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Mean number of judgments and mean share of significant pairs at every point."""
+    """The mean number of judgments and the mean share of significant pairs at every point."""
     n, blocks = len(counts.systems), int(block.max()) + 1
     cell = winner_cells(counts.left, counts.right, counts.outcome, n)
     untied = counts.outcome != 0

@@ -1,9 +1,9 @@
-"""How far apart the systems of a pilot really are, and what share of pairs judgments will decide.
+"""The true strengths of a pilot's systems, and the share of pairs that more judgments decide.
 
-The estimated strengths of a pilot lie further apart than the true ones, since every error spreads
-them, and one system far from the rest is not part of what the others are like. So the strengths are
-drawn from what is known of them: most systems are spread evenly over some width, like the qualities
-of koehn2012, a few (:data:`OUTSIDE`) may lie anywhere, and each was seen with its own error.
+Estimated strengths lie further apart than the true ones, because errors spread them, and a single
+outlier says little about the other systems. So true strengths are drawn from a posterior: most
+systems are spread evenly over some width, like the qualities of koehn2012, a few (:data:`OUTSIDE`)
+may lie anywhere, and each was observed with its own error.
 """
 
 from __future__ import annotations
@@ -17,31 +17,31 @@ from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
 OUTSIDE = 0.1
-"""The prior probability of a system that it is not spread like the others."""
+"""The prior probability that a system is not spread like the others."""
 DRAWS = 400
 NODES = 200
-"""Chances to win that stand for those of all pairs in all draws."""
+"""The number of win probabilities that represent those of all pairs in all draws."""
 WIDTHS, PLACES = 40, 60
 END = 0.05
-"""The share of draws, those of the closest or the furthest systems, that stands for an end."""
+"""The share of draws, with the closest or the furthest systems, that represents an extreme."""
 
 
 @dataclass(frozen=True, eq=False)
 class Strengths:
-    """Draws x systems: strengths in units of sigma, those of a row true together."""
+    """Draws of the strengths (draws x systems) in units of sigma; each row is a joint draw."""
 
     values: Floats
 
     @cached_property
     def nodes(self) -> tuple[Floats, Floats]:
-        """Chances that the better of two systems wins a judgment, and their weights."""
+        """Probabilities that the better of two systems wins a judgment, and their weights."""
         i, j = np.triu_indices(self.values.shape[1], 1)
         gap = np.abs(self.values[:, i] - self.values[:, j])
         middle = (np.arange(NODES) + 0.5) / NODES
         return scipy.special.ndtr(np.quantile(gap, middle) / np.sqrt(2)), np.full(NODES, 1 / NODES)
 
     def ends(self, share: float) -> tuple[Strengths, Strengths]:
-        """The draws in which this share of pairs is furthest apart, and those with the closest."""
+        """The draws in which this share of pairs is furthest apart, then those with the closest."""
         i, j = np.triu_indices(self.values.shape[1], 1)
         apart = np.quantile(np.abs(self.values[:, i] - self.values[:, j]), 1 - share, axis=1)
         order = np.argsort(-apart, kind="stable")
@@ -51,7 +51,7 @@ class Strengths:
     def pooled_share(self, m: float, c: float, k: int, level: float) -> float:
         """The expected share of pairs that the pooled test finds after m sets of k systems.
 
-        As :func:`assay.ranking.power.pooled_share`, for these systems in place of random ones.
+        Like :func:`assay.ranking.power.pooled_share`, but for these systems instead of random ones.
         """
         n = self.values.shape[1]
         i, j = np.triu_indices(n, 1)
@@ -65,7 +65,7 @@ class Strengths:
 
     @cached_property
     def _lead(self) -> Floats:
-        """2 p - 1 of every two systems: draws x n x n."""
+        """2 p - 1 of every pair of systems: draws x n x n."""
         gap = self.values[:, :, None] - self.values[:, None, :]
         return np.asarray(2 * scipy.special.ndtr(gap / np.sqrt(2)) - 1)
 
@@ -74,7 +74,7 @@ class Strengths:
         return np.asarray(self._lead.mean(axis=2))
 
     def _screen_variance(self, k: int) -> Floats:
-        """The variance of a system's residuals on a screen, which share the system's own output."""
+        """The variance of a system's residual sum on a screen, where all share its own output."""
         n = self.values.shape[1]
         off = 1 - np.eye(n)
         fit = self._signal[:, :, None] - self._signal[:, None, :]
@@ -92,10 +92,10 @@ class Strengths:
 
 
 def draw_strengths(strength: Floats, stderr: Floats, rng: np.random.Generator) -> Strengths:
-    """The true strengths as they may be, from estimates with independent errors.
+    """Draw true strengths s' from the posterior, given estimates s with independent errors e.
 
-    Even spread over a width w from a on: the likelihood of (a, w) is the product over systems of
-    (1 - OUTSIDE) [Phi((a + w - s)/e) - Phi((a - s)/e)] / w + OUTSIDE / R, R the range of all.
+    With an even spread from a to a + w, the likelihood of (a, w) is the product over systems of
+    (1 - OUTSIDE) [Phi((a + w - s)/e) - Phi((a - s)/e)] / w + OUTSIDE / R, with the full range R.
     """
     span = float(np.ptp(strength) + 2 * stderr.max())
     width = np.geomspace(span / 100, span, WIDTHS)[:, None, None]
@@ -104,7 +104,7 @@ def draw_strengths(strength: Floats, stderr: Floats, rng: np.random.Generator) -
         (a - strength) / stderr
     )
     core, outside = (1 - OUTSIDE) * inside / width, OUTSIDE / span
-    # Widths are at equal ratios and places further apart for wider spreads; a and w are flat.
+    # Grid cells grow with the width; the weights make the prior of a and w flat.
     logs = np.log(core + outside).sum(axis=2) + np.log((span + width[:, 0]) * width[:, 0])
     weight = np.exp(logs - logs.max()).ravel()
     chosen = rng.choice(len(weight), DRAWS, p=weight / weight.sum())

@@ -1,8 +1,8 @@
-"""How sure the order is: rank ranges, p values, and when a difference counts as decided.
+"""The uncertainty of a ranking: rank ranges, p values, and when a difference counts as decided.
 
-The bootstrap draws the campaign anew. Single judgments are one multinomial over the cells of the
-count table. Blocks (screens, segments, raters) are drawn as weights, and the counts of all
-resamples are one product of the weights with the counts of each block. Neither needs a loop over
+The bootstrap resamples the campaign. Single judgments are drawn as one multinomial over the cells
+of the count table. Blocks (screens, segments, raters) are drawn as weights, and the counts of all
+resamples are the product of the weights with the counts of each block. Neither loops over
 judgments.
 """
 
@@ -32,21 +32,21 @@ from assay.stats.intervals import holm as holm_adjusted
 from assay.stats.progress import Progress
 
 MIN_BLOCKS = 10
-"""Blocks of a system from which on drawing them anew shows what they leave open."""
+"""The fewest blocks of a system whose resampling shows their uncertainty."""
 MAX_NUMBERS = 4_000_000
-"""Numbers held at a time: 32 MiB of each array."""
+"""The most numbers in an array: 32 MiB."""
 MAX_SPARSE_SHARE = 0.06
-"""Share of filled cells below which a sparse product is faster."""
+"""With a smaller share of filled cells, a sparse product is faster."""
 MAX_FLOAT32 = 2**23
-"""Judgments up to which float32 counts them exactly, a resample with more in a cell included."""
+"""Fewer judgments are counted exactly in float32, even if a resample repeats many of them."""
 
 
 class Rule(NamedTuple):
     """When a difference is decided: level, sides of the tests, correction for their number.
 
-    One-sided (koehn2012): each direction of a pair is tested at 1 - level, so that two equal
-    systems are told apart twice as often as that. Holm's correction is over both directions of all
-    pairs, so that the chance of any false find is at most 1 - level whatever the sides.
+    One-sided tests (koehn2012) test each direction of a pair at 1 - level, so two equal systems are
+    called different twice as often. Holm's correction covers both directions of all pairs: the
+    chance of any false difference is at most 1 - level, whatever the sides.
     """
 
     level: float
@@ -60,7 +60,7 @@ class Rule(NamedTuple):
         return round((1 - self.level) / self.sides, 12)
 
     def alpha_of_closest(self, undecided: int) -> float:
-        """The level at which the closest of so many open pairs is decided, in one direction."""
+        """The one-sided level at which the closest of the undecided pairs is decided."""
         return (1 - self.level) / 2 / max(undecided, 1) if self.holm else self.alpha
 
     def decide(self, p: np.ndarray) -> np.ndarray:
@@ -77,7 +77,7 @@ class Rule(NamedTuple):
         return np.asarray((adjusted <= round(1 - self.level, 12)) & (p < p.T))
 
     def shown(self, smaller: np.ndarray) -> np.ndarray:
-        """What is printed for pairs whose smaller one-sided p are these."""
+        """The p to show for pairs, from the smaller one-sided p of each."""
         if self.holm:
             return holm_adjusted(np.minimum(1.0, 2 * smaller))
         return np.asarray(np.minimum(1.0, self.sides * smaller))
@@ -94,12 +94,12 @@ class Uncertainty(NamedTuple):
 
 
 class Unseen(NamedTuple):
-    """What drawing units anew does not show.
+    """The uncertainty that resampling units does not show.
 
-    ``cover`` is the covariance of the scores if every pair is judged by one scale: with few
-    judgments of a pair they scatter less around the pair's own win ratio than around the true one.
-    ``taste`` is what the tastes of so many ``raters`` add to the variance, as a part of what the
-    units show. ``blocks`` is how many blocks of equal size each system's are worth (Kish).
+    cover: the covariance of the scores on one scale; with few judgments of a pair, these scatter
+    less around the pair's observed win ratio than around the true one. taste: the variance that the
+    tastes of the ``raters`` add, relative to that of the units. blocks: the number of equal-sized
+    blocks that each system's blocks are worth (Kish).
     """
 
     cover: np.ndarray | None = None
@@ -109,17 +109,17 @@ class Unseen(NamedTuple):
 
     @property
     def notes(self) -> tuple[Note, ...]:
-        """How much the raters' tastes matter."""
+        """A note on how much raters' tastes matter."""
         if self.raters < MIN_RATERS:
             return ()
         text = (
             f"differences in taste between {self.raters:,} raters add {self.taste:.0%} to the"
-            " variance of differences, so that ranges and tests hold for raters like these"
+            " variance of differences; ranges and tests therefore hold for raters like these"
         )
         return (Note("raters-tastes", text),)
 
     def degrees(self, blocks: np.ndarray) -> np.ndarray:
-        """Degrees of freedom of the variance, with so many blocks of each system."""
+        """Degrees of freedom of the variance, given the number of blocks of each system."""
         worth = blocks if self.blocks is None else np.minimum(blocks, self.blocks)
         # Satterthwaite's, of a sum of two variances.
         parts = 1 / np.maximum(worth - 1.0, 1.0) + self.taste**2 / (self.raters - 1)
@@ -130,7 +130,7 @@ def bootstrap(
     counts: Counts, units: JudgmentUnits, *, method: str, ties: str, range_kind: str,
     level: float, rule: Rule, resamples: int, rng: np.random.Generator, progress: Progress,
 ) -> Uncertainty:  # fmt: skip
-    """Rank ranges from campaigns drawn anew; p from the spread of the differences of scores."""
+    """Rank ranges from resampled campaigns; p from the spread of the differences of scores."""
     block = units.block
     point = score(method, counts.wins, counts.ties, ties)
     parts: list[np.ndarray] = []
@@ -153,15 +153,15 @@ def bootstrap(
 
 
 def few_blocks(systems: list[str]) -> list[Note]:
-    """The note on systems with too few blocks to draw from."""
+    """A note on systems with too few blocks to resample."""
     if not systems:
         return []
-    text = f"fewer than {MIN_BLOCKS} units each: tests widen the ranges of {listed(systems, 5)}"
+    text = f"fewer than {MIN_BLOCKS} units each, so tests widen the ranges: {listed(systems, 5)}"
     return [Note("few-units-per-system", text)]
 
 
 def find_unseen(counts: Counts, units: JudgmentUnits, method: str, ties: str) -> Unseen:
-    """What the units do not show of judgments that are not many, by raters who are not alike."""
+    """Estimate the uncertainty from few judgments per pair and from raters' tastes."""
     ties = "half" if method == "better-or-equal" else ties
     block = np.arange(len(counts.left)) if units.block is None else units.block
     cover = expected_win_cover(counts, block, ties)
@@ -177,7 +177,7 @@ def find_unseen(counts: Counts, units: JudgmentUnits, method: str, ties: str) ->
 
 
 def _equal_blocks(counts: Counts, block: np.ndarray) -> np.ndarray:
-    """How many blocks of equal size would show as much as each system's: (sum m)^2 / sum m^2."""
+    """The number of equal-sized blocks that each system's are worth: (sum m)^2 / sum m^2."""
     n = len(counts.systems)
     where = np.concatenate([block, block]), np.concatenate([counts.left, counts.right])
     shape = int(block.max()) + 1, n
@@ -187,12 +187,12 @@ def _equal_blocks(counts: Counts, block: np.ndarray) -> np.ndarray:
 
 
 def expected_win_cover(counts: Counts, block: np.ndarray, ties: str) -> np.ndarray:
-    """The covariance of the expected win over blocks, by the first-order change each block makes.
+    """The covariance of the expected wins over blocks, from each block's first-order influence.
 
     A judgment of i and j changes their win ratio by (y - expected y) / judgments of the pair, and
-    each score by that over the opponents met; what is expected are least-squares strengths. As in a
-    jackknife, a block with the share w of all judgments counts 1 / (1 - w) times: it drew what is
-    expected towards itself.
+    each score by that over the opponents met; y is expected from least-squares strengths. As in a
+    jackknife, a block with the share w of all judgments counts 1 / (1 - w) times, because it pulls
+    the expected values towards itself.
     """
     n, used = len(counts.systems), counts.outcome != 0
     if ties != "drop":
@@ -217,14 +217,14 @@ def spread(
     point: np.ndarray, scores: np.ndarray, blocks: np.ndarray, range_kind: str, level: float,
     rule: Rule, *, steps: bool = False, unseen: Unseen | None = None,
 ) -> Uncertainty:  # fmt: skip
-    """What resampled scores (resamples x systems) say; higher is better.
+    """Rank ranges and p values from resampled scores (resamples x systems); higher is better.
 
-    ``blocks`` is how many each system has; b of them drawn anew scatter (b - 1) / b as much as b
-    new ones would, and Student's t is wider than what so few show. Scores whose spread has no
-    meaning, because they move in ``steps`` or may have no bound, are compared by their order alone.
+    ``blocks`` is the number of blocks of each system: b resampled blocks scatter (b - 1) / b as
+    much as b new ones, and Student's t widens the result further. Scores whose spread is
+    meaningless, because they move in ``steps`` or are unbounded, are compared by order alone.
     """
     missing = np.isnan(scores)
-    scores = np.where(missing, point, scores)  # a resample without the system says nothing of it
+    scores = np.where(missing, point, scores)  # a resample without the system has no score
     stderr, degrees = None, np.maximum(blocks - 1.0, 1.0)
     if unseen is not None:
         degrees = unseen.degrees(blocks)
@@ -240,10 +240,10 @@ def spread(
         _by_order(scores, blocks) if stderr is None
         else student_p(z_scores(point, stderr), blocks, degrees)
     )  # fmt: skip
-    # Few blocks drawn anew repeat themselves: what they leave open the tests must show.
+    # Resampling few blocks understates their uncertainty, so tests widen the ranges.
     tested_low, tested_high = rank_ranges(rule.decide(p))
     rare = blocks < MIN_BLOCKS
-    # Nor is there a range where nothing moves.
+    # The same holds if nothing moves.
     if stderr is None:
         rare |= np.ptp(scores, axis=0) == 0
     else:
@@ -259,7 +259,7 @@ def spread(
 def _widened(
     point: np.ndarray, scores: np.ndarray, blocks: np.ndarray, unseen: Unseen
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Resampled scores that scatter as new ones would, and the standard errors of differences."""
+    """Resampled scores widened to the scatter of new ones, and standard errors of differences."""
     few = np.maximum(blocks, 2.0)
     scores = point + np.sqrt(few / (few - 1) * (1 + unseen.taste)) * (scores - point)
     stderr = gap_stderr(np.atleast_2d(np.cov(scores, rowvar=False)))
@@ -276,22 +276,22 @@ def gap_stderr(cover: np.ndarray) -> np.ndarray:
     """The standard error of every difference, from the covariance of the scores (..., n, n)."""
     variance = np.diagonal(cover, axis1=-2, axis2=-1)
     square = variance[..., :, None] + variance[..., None, :] - 2 * cover
-    # What is left of rounding is not spread.
+    # Rounding is not spread.
     return np.sqrt(np.where(square > 1e-24, square, 0.0))
 
 
 def z_scores(point: np.ndarray, stderr: np.ndarray) -> np.ndarray:
-    """Every difference (i less j) over its standard error; endless where that is 0."""
+    """Every difference (i minus j) over its standard error; infinite if that is 0."""
     gap = point[..., :, None] - point[..., None, :]
     sure = np.where(gap > 1e-12, np.inf, np.where(gap < -1e-12, -np.inf, 0.0))
     return np.asarray(np.divide(gap, stderr, out=sure, where=stderr > 0))
 
 
 def student_p(z: np.ndarray, blocks: np.ndarray, degrees: np.ndarray | None = None) -> np.ndarray:
-    """One-sided p of z, by Student's t with the degrees of freedom of the system that has fewer.
+    """One-sided p of z by Student's t, with the fewer degrees of freedom of the two systems.
 
-    These are one less than its blocks, if nothing is said. However well b blocks agree, a coin
-    agrees as well with probability 2^-b: no p is smaller.
+    By default these are one less than the system's blocks. No p is below 2^-b, the probability that
+    b blocks agree by chance.
 
     >>> student_p(np.array([[0.0, np.inf], [-np.inf, 0.0]]), np.array([2, 9])).tolist()
     [[0.5, 0.25], [0.75, 0.5]]
@@ -316,9 +316,6 @@ def _floored(p: np.ndarray, blocks: np.ndarray) -> np.ndarray:
     return np.asarray(np.clip(p, least, 1 - least))
 
 
-# --- rank ranges (koehn2012, section 5.1) --------------------------------------------------------
-
-
 def rank_table(ranks: np.ndarray) -> np.ndarray:
     """How often each system had each rank: (..., resamples, n) to (..., n, n).
 
@@ -333,13 +330,13 @@ def rank_table(ranks: np.ndarray) -> np.ndarray:
 
 
 def ranges_of(table: np.ndarray, kind: str, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """First and last rank of the range of this kind, from how often each system had each rank."""
+    """The ends of every system's range (koehn2012, section 5.1), from a :func:`rank_table`."""
     ranges = shortest_ranges if kind == "shortest" else equal_tailed_ranges
     return ranges(table, level)
 
 
 def shortest_ranges(table: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """The shortest range of ranks that holds ``level`` of the resamples; of equals the fullest.
+    """The shortest range of ranks that holds ``level`` of the resamples; of equals, the fullest.
 
     >>> low, high = shortest_ranges(np.array([[90, 8, 2], [1, 9, 90], [9, 83, 8]]), 0.9)
     >>> low.tolist(), high.tolist()
@@ -362,7 +359,7 @@ def shortest_ranges(table: np.ndarray, level: float) -> tuple[np.ndarray, np.nda
 
 
 def equal_tailed_ranges(table: np.ndarray, level: float) -> tuple[np.ndarray, np.ndarray]:
-    """What is left when (1 - level) / 2 of the resamples are cut off at each end.
+    """The range left after cutting off (1 - level) / 2 of the resamples at each end.
 
     >>> low, high = equal_tailed_ranges(np.array([[90, 8, 2], [1, 9, 90], [9, 83, 8]]), 0.9)
     >>> low.tolist(), high.tolist()
@@ -377,18 +374,15 @@ def equal_tailed_ranges(table: np.ndarray, level: float) -> tuple[np.ndarray, np
 
 
 def _below(table: np.ndarray) -> np.ndarray:
-    """Resamples with a rank of at most 0, 1, ..., n."""
+    """The number of resamples with a rank of at most 0, 1, ..., n."""
     start = np.zeros((*table.shape[:-1], 1), dtype=table.dtype)
     return np.concatenate([start, np.cumsum(table, axis=-1)], axis=-1)
-
-
-# --- campaigns that might have been --------------------------------------------------------------
 
 
 def resampled_counts(
     counts: Counts, block: np.ndarray | None, resamples: int, rng: np.random.Generator
 ) -> Iterator[tuple[np.ndarray, np.ndarray]]:
-    """Yield batches of (wins, ties), each resamples x n x n; ``block`` None: single judgments."""
+    """Resample blocks (None: single judgments); yield batches of wins and ties (rows x n x n)."""
     n = len(counts.systems)
     if block is None:
         total = np.concatenate([counts.wins.ravel(), np.triu(counts.ties).ravel()])
@@ -412,7 +406,7 @@ def resampled_counts(
 
 
 def block_table(counts: Counts, block: np.ndarray) -> tuple[scipy.sparse.csr_array, np.ndarray]:
-    """Blocks x cells, how often; and the cells: i * n + j where i beat j, n * n more for a tie."""
+    """Counts (blocks x cells), and the cells: i * n + j if i beat j, n * n more for a tie."""
     n = len(counts.systems)
     cell = winner_cells(counts.left, counts.right, counts.outcome, n)
     cells, column = renumbered(cell + n * n * (counts.outcome == 0))
@@ -424,7 +418,7 @@ def block_table(counts: Counts, block: np.ndarray) -> tuple[scipy.sparse.csr_arr
 
 
 def block_weights(blocks: int, rows: int, rng: np.random.Generator) -> np.ndarray:
-    """How often each block is drawn, as many draws as blocks (rows x blocks)."""
+    """How often each block is drawn, with as many draws as blocks (rows x blocks)."""
     drawn = rng.integers(blocks, size=(rows, blocks), dtype=np.int32)
     weights = np.empty((rows, blocks), dtype=np.float32)
     for weight, draws in zip(weights, drawn, strict=True):  # row by row stays in the cache

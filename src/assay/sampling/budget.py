@@ -1,4 +1,4 @@
-"""How much may be spent, as the user says it, and how many segments that buys."""
+"""Parse a budget and compute how many segments it buys."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ _AMOUNT = re.compile(
 )
 _DIVIDED = re.compile(r"ratings?$|[\d\s](?:h|hours?|min|minutes?|[A-Z]{3}|[€$£])$|^[€$£]")
 CONTEXT = 10
-"""How many segments before a drawn one a rater reads (as at WMT22)."""
+"""The segments that a rater reads before a drawn one (as at WMT22)."""
 READING_SHARE = 0.25
-"""Reading a segment as context takes this share of the time of rating it."""
+"""The time to read a segment as context, as a share of the time to rate it."""
 TRIAL_DRAWS = 30
-"""Samples over which the context is averaged: one draw is off by several percent."""
+"""The context is averaged over this many samples; one alone is off by several percent."""
 
 
 class Budget(NamedTuple):
@@ -73,21 +73,21 @@ def parse_budget(budget: int | str) -> Budget:
 
 
 class Division(NamedTuple):
-    """A budget of ratings, time or money as segments that are rated for all systems."""
+    """The segments, rated for all systems, that a budget of ratings, time or money buys."""
 
     segments: int
     sentence: str
-    """How it was divided."""
+    """How the budget was divided, in words."""
 
 
 def divide_budget(
     budget: str, systems: int, population: int, *, pay: Costs = UNPAID, per_output: int = 1,
     overlap: float = 0.1,
 ) -> Division | None:  # fmt: skip
-    """The segments that an amount buys; None where it counts segments or words, or is a share.
+    """The segments that an amount buys; None if it is a share or counts segments or words.
 
-    A time is divided where the pay says how long a rating takes; else the segments' own times
-    decide.
+    A time is divided only if the pay says how long a rating takes; otherwise the segments' own
+    times decide (:func:`segments_for`).
 
     >>> divide_budget("15000 ratings", 12, 1814).segments
     1136
@@ -114,11 +114,11 @@ def segments_for(
     budget: Budget, population: Population, make: Callable[[int], DrawPlan], *,
     seconds_per_word: float | None = None,
 ) -> int:  # fmt: skip
-    """How many segments a budget buys, at least 1.
+    """The number of segments that a budget buys, at least 1.
 
-    Words and minutes are those of all systems together, as expected under the plan that
-    ``make(n)`` gives for n segments. Minutes need a ``cost`` column (seconds per output) or
-    ``seconds_per_word`` with a ``words`` column, and pay for the context of trial draws.
+    Words and minutes are those of all systems together, expected under ``make(n)``, the plan for n
+    segments. Minutes need a ``cost`` column (seconds per output) or ``seconds_per_word`` with a
+    ``words`` column, and include reading the context of trial draws.
     """
     total = population.size
     if seconds_per_word is not None and budget.unit != "minutes":
@@ -144,7 +144,7 @@ def segments_for(
         rating = float(plan.probabilities() @ costs)
         if not timed:
             return rating
-        # What the context would cost if it were rated, on average over trial draws.
+        # Context is paid at a share of its rating cost, averaged over trial draws.
         drawn = plan.draw(np.random.default_rng(0), TRIAL_DRAWS).masks(total)
         return rating + READING_SHARE * float(
             (context_mask(population.layout, drawn) @ costs).mean()
@@ -163,9 +163,9 @@ def segments_for(
 
 
 def context_mask(layout: Layout, drawn: np.ndarray) -> np.ndarray:
-    """Which segments are not drawn but stand within ten before one that is, in its document.
+    """Mask the segments to read as context: not drawn, and up to ten before one that is.
 
-    ``drawn`` is a mask of segments, or one such row per sample.
+    ``drawn`` is a mask of segments, or one row per sample.
     """
     running = np.cumsum(drawn, axis=-1)
     running = np.concatenate([np.zeros_like(running[..., :1]), running], axis=-1)
@@ -176,7 +176,7 @@ def context_mask(layout: Layout, drawn: np.ndarray) -> np.ndarray:
 
 
 def _costs(budget: Budget, population: Population, seconds_per_word: float | None) -> np.ndarray:
-    """What each segment costs over all systems, in words or seconds; gaps cost the average."""
+    """The cost of each segment over all systems, in words or seconds; gaps cost the average."""
     systems = len(population.test_set.systems)
     if budget.unit == "words":
         return _filled(population, "words", "a budget in words") * systems

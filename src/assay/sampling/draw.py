@@ -33,16 +33,15 @@ def sample(
 ) -> Sample:
     """Draw the segments to show the raters.
 
-    ``budget`` is a number of segments, a share (``"20%"``), words (``"5000 words"``) or minutes
-    (``"90 min"``). ``design`` is a name, a paper's short name (SL, WD, DF, DB, docs-prop, ...) or
-    a name with parameters (``"documents|stop:over"``); ``auto`` follows the ``goal``: rounds
-    to rank several systems, with pieces as long as they do not cost precision, balanced to score
-    one. Unless ``matched``, every system gets a
-    sample of its own. ``importance`` names a numeric column of the scores: segments are drawn in
-    proportion to it.
+    budget: a number of segments, a share (``"20%"``), words (``"5000 words"``) or minutes
+    (``"90 min"``). design: a name, a paper's short name (SL, WD, DF, DB, docs-prop, ...) or a name
+    with parameters (``"documents|stop:over"``); ``auto`` follows the ``goal``: rounds to rank
+    several systems, with the longest pieces that cost no precision, or balanced to score one.
+    matched: the same segments for all systems, else every system has its own sample. importance:
+    a numeric column of the scores; segments are drawn in proportion to it.
 
-    Every design states the exact inclusion probability of every segment, which the sample
-    carries. A design that can never draw some segment is refused unless ``allow_unreachable``.
+    The sample carries the exact inclusion probability of every segment. A design that can never
+    draw some segment is refused unless ``allow_unreachable``.
 
     >>> import assay
     >>> world = assay.simulate(documents=20, rng=1)
@@ -76,14 +75,14 @@ def _drawn_rows(
     population: Population, design: SamplingDesign, n: int, importance: str | None,
     allow_unreachable: bool, rng: np.random.Generator,
 ) -> pl.DataFrame:  # fmt: skip
-    """One sample of n segments, or a refusal where some segments could never be drawn."""
+    """Draw one sample of n segments; refuse a design that can never draw some segments."""
     plan = design.plan(population, n, population.importance(importance))
     pi = plan.probabilities()
     never = int((pi <= 0).sum())
     if never and not allow_unreachable:
         raise InputError(
             f"the design {design} could never draw {never} of {population.size} segments, so no"
-            " estimate could speak for them; change its parameters (stop, limit, rounding, first,"
+            " estimate could represent them; change its parameters (stop, limit, rounding, first,"
             " allocation smoothed) or budget, or accept it (allow_unreachable)"
         )
     drawn = plan.draw(rng)
@@ -96,7 +95,7 @@ def budget_size(
     population: Population, design: SamplingDesign, budget: int | str,
     importance: str | None = None, seconds_per_word: float | None = None,
 ) -> int:  # fmt: skip
-    """How many segments a budget buys under a design."""
+    """The number of segments that a budget buys under a design."""
     weights = population.importance(importance)
     return segments_for(
         parse_budget(budget), population, lambda n: design.plan(population, n, weights),
@@ -107,7 +106,7 @@ def budget_size(
 def sample_rows(
     population: Population, drawn: Draws, pi: np.ndarray, plan: DrawPlan, rng: np.random.Generator
 ) -> pl.DataFrame:
-    """The drawn segments as rows of a sample, in an order in which they can be rated."""
+    """The drawn segments as rows of a sample, in rating order."""
     windows = [
         (int(start), int(stop))
         for start, stop in zip(drawn.starts[0], drawn.stops[0], strict=True)
@@ -135,10 +134,10 @@ def sample_rows(
 def _rating_order(
     windows: list[tuple[int, int]], layout: Layout, contiguous: bool, rng: np.random.Generator
 ) -> np.ndarray:
-    """The order in which to rate, such that every beginning of it is a fair part of the sample.
+    """A rating order of which every beginning represents the sample.
 
-    Segments come in random order, snippets in golden order of the length of their documents: a
-    campaign that ends early has seen short and long documents alike.
+    Segments are in random order, snippets in golden order of the length of their documents, so a
+    campaign that ends early has covered short and long documents equally.
     """
     if not contiguous:
         return rng.permutation(len(windows))

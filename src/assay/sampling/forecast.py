@@ -1,8 +1,9 @@
-"""What a design will do to the variance of differences, before anything is rated.
+"""Predict the effect of a design on the variance of differences before anything is rated.
 
-How alike the ratings of a document will be is not known yet. Ratings of other systems, or earlier
-ones, tell best (:func:`assay.add_history`); else the metrics do, half, and what is usual of ratings
-the other half: ratings go with the rater, who takes a document in one go, and metrics do not.
+The prediction needs the correlation of ratings within a document. The ratings of other systems or
+of an earlier campaign tell it best (:func:`assay.add_history`). Otherwise it is the average of the
+metrics' correlation and the usual one of ratings: a rater takes a document in one go, which makes
+ratings more alike than metrics.
 """
 
 from __future__ import annotations
@@ -16,17 +17,17 @@ from assay.designs.rounds import LEAST_EFFECT, PieceDesign, likeness, usual_like
 from assay.tables.tables import TestSet
 
 PIECES = (10, 5, 3, 2, 1)
-"""The longest pieces that are tried, for context the longest that do not lose."""
+"""The maximum lengths of pieces to try; longer ones give raters more context."""
 GOOD_ENOUGH = 0.97
-"""A forecast up to this does not lose, as forecasts go; frozen on seven MQM sets."""
+"""A predicted design effect up to this is good enough; frozen on seven MQM sets."""
 
 
 def expected_likeness(test_set: TestSet) -> np.ndarray:
-    """The persistent and fading correlation along documents of differences between systems."""
+    """The persistent and the fading correlation of system differences along documents."""
     usual = usual_likeness(test_set.document)
     if test_set.history is not None:
         values = test_set.matrix(test_set.history)
-        # Systems that nobody rated before have one history, and its differences are zero.
+        # Systems without earlier ratings share one history, and its differences are zero.
         found = [_likeness(rows, test_set.document) for rows in (np.diff(values, axis=0), values)]
         return next((part for part in found if part is not None), usual)
     gaps = [np.diff(test_set.matrix(name), axis=0) for name in test_set.metrics]
@@ -36,7 +37,7 @@ def expected_likeness(test_set: TestSet) -> np.ndarray:
 
 
 def _likeness(rows: np.ndarray, document: np.ndarray) -> np.ndarray | None:
-    """The mean over rows of segments; NaN is not known. None where no row varies."""
+    """The mean correlation over rows of segments (NaN: unknown); None if no row varies."""
     drawn = np.isfinite(rows)
     counts = np.maximum(drawn.sum(axis=1, keepdims=True), 1)
     e = np.where(drawn, rows, 0.0)
@@ -50,9 +51,9 @@ def _likeness(rows: np.ndarray, document: np.ndarray) -> np.ndarray | None:
 def expected_effect(
     design: PieceDesign, population: Population, n: int, parts: np.ndarray
 ) -> float:
-    """The variance of differences relative to a simple random sample of as many segments.
+    """The variance of differences relative to a simple random sample of the same size.
 
-    ``parts`` is the likeness to be expected.
+    ``parts`` is the expected correlation within documents.
     """
     f = float(design.plan(population, n).probabilities()[0])
     lever = design.lever(population.layout.lengths, f)
@@ -60,7 +61,7 @@ def expected_effect(
 
 
 def with_short_pieces(design: SamplingDesign, population: Population, n: int) -> SamplingDesign:
-    """The design with pieces so short that neighbours alike cost no more than documents save."""
+    """The design with the longest pieces whose predicted design effect is good enough."""
     if not isinstance(design, PieceDesign):
         return design
     parts = expected_likeness(population.test_set)

@@ -1,10 +1,10 @@
-"""Which segments to rate next, given the ratings so far.
+"""Choose the segments to rate next from the ratings so far.
 
-``docs-incr-human`` and ``docs-incr-metrics`` are :mod:`assay.sampling.incremental`. ``adaptive``
-spends more where two systems are close: all systems are rated on the same snippets for the first
-third of the budget, then batches go only to systems in a close pair, one whose order is in doubt:
-|z| < 1, z the matched difference over its standard error. Every system's ratings are a beginning
-of one common order, so any two systems are compared on the shorter beginning.
+``docs-incr-human`` and ``docs-incr-metrics`` are in :mod:`assay.stats.incremental` (saldias2022,
+section 4.1). ``adaptive`` spends more on close systems: all systems are rated on the same snippets
+for the first third of the budget; then batches go only to systems in a close pair, with |z| < 1,
+where z is the matched difference over its standard error. All systems follow one common order, so
+any two are compared on the segments rated for both.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ from assay.tables.tables import Ratings, Sample, TestSet
 
 METHODS = ("docs-incr-human", "docs-incr-metrics", "adaptive")
 FIRST_SHARE = 1 / 3
-"""The share of the budget that all systems get."""
+"""The share of the budget in which all systems are rated."""
 CLOSE_Z = 1.0
 """A pair with |z| below this is close."""
 NO_PROBABILITIES = Note(
     "no-probabilities",
-    "these segments are chosen by earlier ratings, so their inclusion probabilities are unknown:"
-    " report the stratified mean over documents, without an interval",
+    "earlier ratings decide which segments are chosen, so their inclusion probabilities are"
+    " unknown: report the stratified mean over documents, without an interval",
 )
 SEQUENTIAL = Note(
     "sequential",
-    "ratings decide what is rated next, which makes ordinary intervals too narrow; compare two"
-    " systems on the segments rated for both, with a sequential correction",
+    "ratings decide what is rated next, so ordinary intervals are too narrow; compare two systems"
+    " on the segments rated for both, with a sequential correction",
 )
 
 
 @dataclass(frozen=True, slots=True)
 class NextSegment:
-    """One segment to rate: for one system, or for all of them where ``system`` is None."""
+    """One segment to rate, for one system or (``system`` None) for all of them."""
 
     system: str | None
     doc: str | None
@@ -54,7 +54,7 @@ class NextSegment:
 
 @dataclass(frozen=True, slots=True)
 class NextSegments(Result, kind="next"):
-    """What to rate next, in this order, and why; empty when nothing is left to do (see notes)."""
+    """What to rate next, in this order, and why; empty if nothing is left to do (see notes)."""
 
     segments: tuple[NextSegment, ...]
     method: str
@@ -65,7 +65,7 @@ class NextSegments(Result, kind="next"):
 
     @property
     def signature(self) -> str:
-        """How they were chosen, in one line."""
+        """The settings behind the choice, in one line."""
         return signature("next", self.method, rated=f"{self.rated}/{self.pool}", seed=self.seed)
 
     def to_frame(self) -> pl.DataFrame:
@@ -88,12 +88,12 @@ def next_segments(
     """Choose the next segments to rate.
 
     ``docs-incr-human`` and ``docs-incr-metrics`` (saldias2022, section 4.1) choose ``count``
-    segments for all systems by optimal allocation over documents, from the sample or, without
-    one, from the whole test set; of several systems they look at the mean score. ``adaptive``
-    follows the order of a matched sample and names, after the first third of the ``budget``
-    (segments per system on average; the size of the sample), only systems in a pair whose order
-    is in doubt, with the next ``count`` segments of each. ``auto`` is adaptive with several
-    systems and a matched sample, else docs-incr-human.
+    segments for all systems by optimal allocation over documents, from the sample or, without one,
+    from the whole test set; with several systems they use the mean score. ``adaptive`` follows the
+    order of a matched sample. After the first third of the ``budget`` (segments per system on
+    average, by default the size of the sample) it names only systems in a close pair, with the next
+    ``count`` segments of each. ``auto`` is adaptive with several systems and a matched sample, else
+    docs-incr-human.
 
     >>> import assay
     >>> world = assay.simulate(documents=20, systems=3, rng=1)
@@ -180,7 +180,7 @@ def _adaptive(
 
 
 def _budget(test_set: TestSet, budget: int | str | None, drawn: int) -> int:
-    """Segments per system on average; the whole sample where nothing was said."""
+    """The budget in segments per system on average, by default the whole sample."""
     if budget is None:
         return drawn
     n = budget_size(Population(test_set), find_design("segments"), budget)
@@ -199,8 +199,8 @@ def _need_matched(test_set: TestSet, sample: Sample | None) -> Sample:
         raise InputError("adaptive follows the order of a sample; give a sample")
     if not sample.matched:
         raise InputError(
-            "adaptive compares systems on the same segments and every system of this sample has its"
-            " own; draw a matched one"
+            "adaptive compares systems on the same segments, and in this sample every system has"
+            " its own; draw a matched one"
         )
     if np.ptp(sample.frame["probability"].to_numpy()) > 1e-9:
         raise InputError(
@@ -213,7 +213,7 @@ def _need_matched(test_set: TestSet, sample: Sample | None) -> Sample:
 def _pool(
     test_set: TestSet, ratings: Ratings, sample: Sample | None
 ) -> tuple[np.ndarray, np.ndarray, list[Note]]:
-    """Scores that count, systems x segments, which segments may be chosen, and notes."""
+    """The scores to use (systems x segments), which segments may be chosen, and notes."""
     scores = ratings.matrix(test_set)
     notes = list(dict.fromkeys((*test_set.notes, *ratings.notes)))
     if sample is None:
@@ -227,7 +227,7 @@ def _pool(
 
 
 def _segment_scores(scores: np.ndarray) -> np.ndarray:
-    """The mean over systems of what is rated, each system centred; NaN where nothing is."""
+    """The mean over systems of their centred scores; NaN for a segment without a score."""
     known = ~np.isnan(scores)
     filled = np.where(known, scores, 0.0)
     centres = filled.sum(axis=1, keepdims=True) / np.maximum(known.sum(axis=1, keepdims=True), 1)
@@ -237,7 +237,7 @@ def _segment_scores(scores: np.ndarray) -> np.ndarray:
 
 
 def _features(test_set: TestSet) -> np.ndarray:
-    """Segments x metrics: means over systems, standardised; what is missing is average."""
+    """Metrics as features (segments x metrics): standardised means over systems, 0 if missing."""
     columns = []
     for name in test_set.metrics:
         values = _segment_scores(test_set.matrix(name))
@@ -250,7 +250,7 @@ def _features(test_set: TestSet) -> np.ndarray:
 def _sample_order(
     test_set: TestSet, sample: Sample
 ) -> tuple[np.ndarray, np.ndarray, list[str | None]]:
-    """Positions of the drawn segments in the order of rating, their snippets and strata."""
+    """The positions of the drawn segments in rating order, their snippets and strata."""
     frame = sample.frame
     if "order" in frame.columns:
         frame = frame.sort("order", maintain_order=True)
@@ -265,7 +265,7 @@ def _sample_order(
 
 
 def _places(step: NextStep, count: int) -> list[tuple[int, int]]:
-    """The next places and systems: ``count`` segments for each system, those of all together."""
+    """The next places and systems: ``count`` segments of each system, or of all together."""
     outputs = step.outputs
     if step.phase == "first":
         wanted = np.flatnonzero(outputs.any(axis=0))[:count]
@@ -293,7 +293,7 @@ def _progress(step: NextStep, sample: Sample, rated: int, total: int) -> list[No
         notes.append(Note("budget-spent", "the budget is spent"))
     if step.phase == "done":
         doubt = int((np.abs(step.z) < CLOSE_Z).sum())
-        decided = Note("nothing-in-doubt", "no order is in doubt")
+        decided = Note("nothing-in-doubt", "no pair is close any more")
         notes.append(_all_rated(sample) if doubt or rated >= total else decided)
         if doubt:
             text = f"{doubt} of {len(step.z)} pairs are still close (|z| < {CLOSE_Z:g})"
@@ -315,15 +315,12 @@ def _row(
     return NextSegment(system, row.get("doc"), str(row["seg"]), stratum, reason)
 
 
-# Which systems to rate on: arrays in, arrays out
-
-
 class NextStep(NamedTuple):
-    """What to rate next in a campaign that is under way.
+    """The next step of an adaptive campaign.
 
-    ``phase``: first (all systems), close (systems in close pairs), surest (no pair is close, the
-    least sure goes on), spent (the budget is), done (nothing left that could change an order).
-    ``outputs`` are the outputs in question, systems x segments; ``z`` and ``pairs`` say why.
+    phase: first (all systems), close (systems in close pairs), surest (no pair is close, so the
+    least certain pair), spent (the budget is used up), done (nothing left can change an order).
+    outputs: the outputs that may be rated (systems x segments). z and pairs: the reasons.
     """
 
     phase: str
@@ -335,10 +332,10 @@ class NextStep(NamedTuple):
 def next_step(
     scores: np.ndarray, present: np.ndarray, cluster: np.ndarray, population: np.ndarray, n: int
 ) -> NextStep:
-    """What to rate next, given the ratings so far.
+    """Decide the next step from the ratings so far.
 
-    ``scores`` (NaN: not rated) and ``present`` are systems x segments in the order of rating,
-    ``cluster`` numbers the snippet of every segment, ``population`` is that of :func:`pair_z`.
+    ``scores`` (NaN: not rated) and ``present`` are systems x segments in rating order, ``cluster``
+    numbers the snippet of every segment, ``population`` is that of :func:`pair_z`.
     """
     missing = present & np.isnan(scores)
     systems = len(scores)
@@ -363,10 +360,10 @@ def next_step(
 
 
 def pair_z(scores: np.ndarray, cluster: np.ndarray, population: np.ndarray) -> np.ndarray:
-    """Z of every pair (i < j) on the segments rated for both; NaN in ``scores`` is not rated.
+    """Z of every pair (i < j) on the segments rated for both (NaN in ``scores``: not rated).
 
-    ``cluster`` numbers the snippet of every segment; ``population[i, j]`` segments have a
-    translation by both systems.
+    ``cluster`` numbers the snippet of every segment; ``population[i, j]`` is the number of segments
+    that both systems translated.
 
     >>> rated = np.array([[1.0, 2.0, 2.0, np.nan], [0.0, 0.0, 2.0, 1.0]])
     >>> pair_z(rated, np.arange(4), np.full((2, 2), 12)).round(3).tolist()
@@ -387,11 +384,10 @@ def pair_z(scores: np.ndarray, cluster: np.ndarray, population: np.ndarray) -> n
 def still_open(
     z: np.ndarray, rated: np.ndarray, left: np.ndarray, close: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Which systems to rate on, and because of which pairs (i < j).
+    """The systems to rate further, and the pairs (i < j) that are the reason.
 
-    Systems in a pair with |z| < close; of two that are not rated equally far, only the one that
-    is behind. Systems with nothing ``left`` cannot be rated on. If no pair is close, the pair
-    with the smallest finite |z| is.
+    They are the systems with anything ``left`` in a pair with |z| < ``close``; if one of a pair has
+    fewer ratings, only that one. If no pair is close, the pair with the smallest finite |z| counts.
     """
     i, j = np.triu_indices(len(rated), 1)
     behind = np.where(rated[i] <= rated[j], left[i], False)
@@ -410,11 +406,11 @@ def matched_z(
     gap: np.ndarray, gap_square: np.ndarray, gap_size: np.ndarray, size_square: np.ndarray,
     n: np.ndarray, clusters: np.ndarray, population: np.ndarray,
 ) -> np.ndarray:  # fmt: skip
-    """Z of matched differences from sums over clusters, for the order on this test set.
+    """Z of matched differences on this test set, from sums over clusters.
 
     With cluster totals g_c of the difference and sizes m_c, the variance of the mean difference d
-    is K/(K-1) * sum_c (g_c - m_c d)^2 / n^2 * (1 - n/N). Infinite when everything is rated; 0,
-    so in doubt, where nothing can be said: one cluster, or no difference seen so far.
+    is K/(K-1) * sum_c (g_c - m_c d)^2 / n^2 * (1 - n/N). z is infinite if everything is rated; it
+    is 0 (close) if nothing is known: with one cluster, or without any difference so far.
     """
     mean = gap / np.maximum(n, 1)
     square = gap_square - 2 * mean * gap_size + mean**2 * size_square

@@ -1,7 +1,6 @@
-"""How stable a ranking is: how often a sample ranks the systems otherwise than the full test set.
+"""Measure how often samples of a design rank systems differently from the full test set.
 
-Automatic metrics take the place of ratings, so that any number of samples costs nothing
-(lo2023, section 3).
+Automatic metrics stand in for ratings, so any number of samples is free (lo2023, section 3).
 """
 
 from __future__ import annotations
@@ -28,15 +27,15 @@ from assay.tables.tables import TestSet
 
 @dataclass(frozen=True, slots=True)
 class DesignStability:
-    """What a design does to rankings, over all test sets and samples.
+    """The stability of rankings under a design, over all test sets and samples.
 
-    ``changed`` is the expected number of test sets with another order, of ``test_sets``;
-    ``changed_error`` its Monte-Carlo standard error. ``best``, ``median`` and ``worst`` are those
-    of the first ``runs`` samples, the paper's form. ``discordant_pairs`` is a share,
-    ``significant_flips`` the expected number of test sets where a pair that differs significantly
-    on the full set is reversed. ``length_error`` is the mean over length bins of the root mean
-    square difference to the full test set, ``length_bias`` of the absolute mean difference, in
-    points. ``context`` counts context segments to read per segment to rate.
+    changed: the expected number of the ``test_sets`` whose order changes, with its Monte-Carlo
+    standard error changed_error. best, median, worst: those of the first ``runs`` samples, as in
+    the paper. discordant_pairs: a share. significant_flips: the expected number of test sets where
+    a pair that differs significantly on the full set is reversed. length_error: the root mean
+    square difference of length shares to the full test set, length_bias: the absolute mean
+    difference, both averaged over length bins, in points. context: context segments to read per
+    segment to rate.
     """
 
     design: str
@@ -63,7 +62,7 @@ class DesignStability:
 
 @dataclass(frozen=True, slots=True)
 class PartStability:
-    """What a design does to the ranking of one test set: means over samples."""
+    """The stability of the ranking of one test set under a design: means over samples."""
 
     test_set: str
     design: str
@@ -84,7 +83,7 @@ class PartStability:
 
 @dataclass(frozen=True, slots=True)
 class Stability(Result, kind="stability", listing="designs"):
-    """A table of designs, and each design on each test set."""
+    """The stability of rankings by design, and by design and test set."""
 
     designs: tuple[DesignStability, ...]
     parts: tuple[PartStability, ...]
@@ -96,13 +95,13 @@ class Stability(Result, kind="stability", listing="designs"):
 
     @property
     def signature(self) -> str:
-        """How these numbers came about, in one line."""
+        """The settings behind these numbers, in one line."""
         names = "+".join(dict.fromkeys(item.design for item in self.designs))
         return signature("stability", names, metric=self.metric, draws=self.draws, seed=self.seed)
 
 
 Budgets = int | str | Sequence[int | str] | Mapping[str, int | str]
-"""One budget or several, or one for every test set."""
+"""One budget or several, or a budget for every test set."""
 
 
 def stability(
@@ -120,12 +119,11 @@ def stability(
 ) -> Iterator[StabilityRecord]:
     """Draw many samples of every design from every test set and rank the systems by a metric.
 
-    Yields a record per test set and design, in that order; :func:`assay.summarise_stability`
-    makes a table of them. ``budget`` may differ by test set (a mapping), and there may be several
-    (a list). ``matched`` may list both ways. Of :func:`assay.read_parts`, one test set after the
-    other is in memory.
-    With ``candidates`` > 1, every sample is the best of so many by the metric's own ranking,
-    which makes that metric look stable and nothing else: a ``held_out`` metric is required.
+    Yields a record per test set and design, in that order; :func:`assay.summarise_stability` makes
+    a table of them. ``budget`` may differ by test set (a mapping) or be a list of several;
+    ``matched`` may be a list of both ways. With :func:`assay.read_parts`, only one test set at a
+    time is in memory. With ``candidates`` > 1, every sample is the best of so many by the metric's
+    own ranking; that makes the metric look stable, so a ``held_out`` metric is required.
 
     >>> import assay
     >>> world = assay.simulate(documents=30, rng=1)
@@ -173,7 +171,7 @@ def _budgets(budget: Budgets, name: str) -> list[int | str]:
 
 @dataclass(frozen=True, slots=True)
 class _Trials:
-    """The trials of a file too large to be read at once: made from one part after the other."""
+    """The trials of a file too large to read at once, made one part after another."""
 
     parts: Parts
     make: Callable[[str, TestSet], Iterator[Trial]]
@@ -229,7 +227,7 @@ def summarise_stability(
     need_count("runs", runs, "samples")
     listed = list(records)
     groups: dict[tuple[str, bool, str], list[StabilityRecord]] = {}
-    # Whether every test set has one budget, but not all the same.
+    # Every test set may have a single budget of its own.
     pairs = {(record.name, record.budget) for record in listed}
     names, budgets = ({pair[k] for pair in pairs} for k in (0, 1))
     by_set = len(budgets) > 1 and len(names) == len(pairs)
@@ -270,7 +268,7 @@ def _design_row(records: list[StabilityRecord], budget: str, runs: int) -> Desig
 
 
 def _sum_error(values: np.ndarray) -> float:
-    """Monte-Carlo standard error of the sum over test sets of the means over samples."""
+    """The Monte-Carlo standard error of the sum over test sets of means over samples."""
     draws = values.shape[1]
     if draws < 2:
         return float("nan")
@@ -278,7 +276,7 @@ def _sum_error(values: np.ndarray) -> float:
 
 
 def _length_errors(record: StabilityRecord) -> tuple[float, float]:
-    """Root mean square and absolute mean difference of length shares, over bins, in points."""
+    """The root mean square and the absolute mean difference of length shares, in points."""
     here = record.full_lengths > 0
     gap = 100 * (record.length_shares - record.full_lengths)
     error, bias = np.sqrt((gap**2).mean(axis=0)), np.abs(gap.mean(axis=0))

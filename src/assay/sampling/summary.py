@@ -1,7 +1,7 @@
-"""What a sample says of itself: how much was drawn, how, and whether it mirrors the test set.
+"""Describe a sample: its size, its design, and how well it represents the test set.
 
-Whether it does is seen from lengths, domains, vocabulary, position and context; how good the
-design is, from its effect: the variance it gives, relative to a simple random sample's.
+Representation is measured by lengths, domains, vocabulary, positions and context. The quality of
+the design is its design effect: its variance relative to that of a simple random sample.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from assay.stats.clustered import prefix_sums, window_sums
 from assay.tables.tables import Design, Sample, TestSet
 
 LENGTH_BINS = (0, 10, 20, 30, 40, 50)
-"""Lower ends of the bins of document length (lo2023, Table 4)."""
+"""The lower ends of the bins of document length (lo2023, Table 4)."""
 EFFECT_DRAWS = 500
-"""Samples behind the predicted design effect: its error is about 5 %."""
+"""Simulated samples for a predicted design effect, whose error is then about 5 %."""
 FEWER_LOOKS, MOSTLY = 2, 0.5
-"""The looks that are proposed where more than this share of pieces are single segments."""
+"""This many looks are proposed if more than this share of the pieces are single segments."""
 NUMBERS_AT_ONCE = 4_000_000
-"""Numbers held in memory; samples are drawn in blocks of about this size."""
+"""Samples are drawn in blocks of about this many numbers in memory."""
 
 
 @dataclass(frozen=True, slots=True)
 class SampleShare:
-    """A part of the test set: how much of it there is, and how much of the sample it makes up."""
+    """The share of a part in the test set (``full``) and in the ``sample``."""
 
     name: str
     full: float
@@ -48,12 +48,11 @@ class SampleShare:
 class SampleSummary(Result, kind="sample"):
     """The size of a sample, its probabilities, and how it represents the test set.
 
-    ``outputs`` are the translations to be rated; ``distinct_outputs`` counts identical ones of
-    several systems once, as they need rating only once. ``unreachable`` is the share of segments
-    that could never be drawn; ``design_effect`` is the forecast of the variance of system
-    differences, relative to a simple random sample of the same size; ``size_sd`` the standard
-    deviation of n over draws, where it is not fixed and known exactly. Representation and
-    context are averages over systems where every system has a sample of its own.
+    outputs: the translations to rate; distinct_outputs counts identical ones of several systems
+    once. unreachable: the share of segments that could never be drawn. design_effect: the predicted
+    variance of system differences relative to a simple random sample of the same size. size_sd: the
+    standard deviation of n over draws, if n varies and it is known exactly. If every system has its
+    own sample, representation and context are averages over systems.
     """
 
     n: int
@@ -78,13 +77,13 @@ class SampleSummary(Result, kind="sample"):
     metrics: tuple[str, ...] = ()
     notes: tuple[Note, ...] = ()
     opinions: float | None = None
-    """How many raters an output has on average, where that is planned."""
+    """The planned mean number of raters per output."""
     pay: Costs = UNPAID
-    """What a rating costs, and how long it takes."""
+    """The cost and the time of a rating."""
 
     @property
     def signature(self) -> str:
-        """How the sample was drawn, in one line."""
+        """The settings behind the draw, in one line."""
         brief = Design.parse(self.parameters).brief
         return signature(brief, n=f"{self.n}/{self.population}", seed=self.seed)
 
@@ -132,22 +131,22 @@ def summarise(test_set: TestSet, sample: Sample) -> SampleSummary:
 
 
 def _watched(sample: Sample) -> list[Note]:
-    """Whether its ratings can be watched while they come in, said before they are paid for."""
+    """Note, before ratings are paid for, that they cannot be monitored while they come in."""
     try:
         begins = design_of(sample.design).is_sample(len(sample))
     except InputError:
-        return []  # a sample of somebody else's, of which no more is known
+        return []  # a sample drawn elsewhere, by an unknown design
     if begins and sample.matched:
         return []
     text = (
-        "part of this sample is not a sample, so its ratings cannot be watched (monitor); to stop"
-        " early, draw a matched sample by rounds, interleaved or segments"
+        "the first segments of this sample are not a sample themselves, so its ratings cannot be"
+        " monitored; to stop early, draw a matched sample by rounds, interleaved or segments"
     )
     return [Note("cannot-be-watched", text)]
 
 
 def _single(sample: Sample, layout: Layout) -> list[Note]:
-    """Where rounds show mostly single segments, though pieces may be longer, and what helps.
+    """Note that many planned looks leave raters mostly single segments, and what would help.
 
     Documents are cut into looks / share pieces, so that every look falls on whole rounds.
     """
@@ -172,7 +171,7 @@ def _single(sample: Sample, layout: Layout) -> list[Note]:
 def _predicted(
     population: Population, sample: Sample
 ) -> tuple[float | None, float | None, float | None]:
-    """Unreachable share, design effect and spread of the size; None where they are not known."""
+    """The unreachable share, the design effect and the spread of the size; None if unknown."""
     try:
         design = design_of(sample.design)
         design.need_size(population.test_set)
@@ -196,13 +195,13 @@ def _predicted(
 
 
 def _effect_on_metrics(test_set: TestSet, plan: DrawPlan, n: int) -> float | None:
-    """The mean over metrics of a design effect, simulated as if they were the ratings."""
+    """The design effect simulated with each metric in place of ratings, averaged over metrics."""
     effects = []
     for name in test_set.metrics:
         if np.isfinite(test_set.matrix(name)).any(axis=1).sum() > 1:
             scores = metric_scores(test_set, name)[1]
             if not np.ptp(scores - scores[0], axis=1).any():
-                continue  # the systems do not differ, so there is no difference to predict
+                continue  # the systems do not differ
             rng = np.random.default_rng(0)  # a prediction, not a draw: always the same
             draws = EFFECT_DRAWS if plan.contiguous else EFFECT_DRAWS // 5
             effects.append(design_effect(scores, plan, n, rng, draws, weighted=True).ratio)
@@ -210,7 +209,7 @@ def _effect_on_metrics(test_set: TestSet, plan: DrawPlan, n: int) -> float | Non
 
 
 def _masks(test_set: TestSet, sample: Sample) -> list[np.ndarray]:
-    """What is drawn, once for a matched sample and once per system otherwise."""
+    """Masks of the drawn segments: one for a matched sample, otherwise one per system."""
     drawn = sample.frame.select(
         *(() if sample.matched else ("system",)), *test_set.key, drawn=pl.lit(True)
     )
@@ -224,7 +223,7 @@ def _masks(test_set: TestSet, sample: Sample) -> list[np.ndarray]:
 
 
 def _outputs(test_set: TestSet, sample: Sample) -> tuple[int, int | None]:
-    """How many outputs are to be rated, and how many different ones, where texts tell."""
+    """The number of outputs to rate, and of distinct ones if there are texts."""
     key = list(test_set.key) if sample.matched else ["system", *test_set.key]
     outputs = test_set.frame.join(sample.frame.select(key), on=key, how="semi")
     if "target" not in outputs.columns:
@@ -244,11 +243,8 @@ def _mean(values: Sequence[float | None]) -> float | None:
     return float(np.mean(known)) if known else None
 
 
-# Whether it mirrors the test set
-
-
 def length_bin(layout: Layout) -> np.ndarray:
-    """For every segment, the number of its document's length bin."""
+    """The length bin of every segment's document."""
     number = np.searchsorted(LENGTH_BINS, layout.lengths, side="right") - 1
     return np.asarray(number[layout.document])
 
@@ -285,7 +281,7 @@ def domain_shares(test_set: TestSet, drawn: np.ndarray) -> list[SampleShare]:
 def vocabulary_share(test_set: TestSet, drawn: np.ndarray) -> float | None:
     """The share of the test set's word tokens whose word occurs in the sample.
 
-    Words are what stands between white space in the source, in lower case; None without texts.
+    Words are split at white space in the lower-case source; None without texts.
     """
     if "source" not in test_set.segments.columns:
         return None
@@ -296,12 +292,12 @@ def vocabulary_share(test_set: TestSet, drawn: np.ndarray) -> float | None:
 
 
 def context_segments(layout: Layout, drawn: np.ndarray) -> int:
-    """How many segments must be read though not rated; each is counted once."""
+    """The number of segments to read as context without rating them."""
     return int(context_mask(layout, drawn).sum())
 
 
 def bin_name(name: str) -> str:
-    """``10-19`` for the bin that begins at 10.
+    """The name of a length bin with both ends, such as ``10-19``.
 
     >>> bin_name("10+"), bin_name("50+"), bin_name("0-9")
     ('10-19', '50+', '0-9')
@@ -313,14 +309,11 @@ def bin_name(name: str) -> str:
     return f"{start}-{later[0] - 1}" if later else name
 
 
-# The design effect
-
-
 def metric_scores(test_set: TestSet, metric: str) -> tuple[tuple[str, ...], np.ndarray, list[Note]]:
-    """The systems a metric scores, their scores (higher is better), and what had to be done.
+    """The systems that a metric scores, their scores (higher is better), and notes.
 
-    Systems that it does not score at all (a reference, say) are left out; single missing values
-    are taken as the system's mean.
+    Systems without any score (such as a reference) are left out; single missing values are replaced
+    by the system's mean.
     """
     need_known("metric", metric, test_set.metrics, "is not among the metrics")
     values = test_set.matrix(metric)
@@ -367,8 +360,9 @@ def design_effect(
     """Simulate the variance of every difference of two systems' sample means under a plan.
 
     ``scores`` is systems x segments. A simple random sample of n has the variance
-    S^2 (1 - n/N) / n, S^2 the variance of the differences over segments. The means are plain, as
-    in lo2023, or ``weighted`` by 1/pi (Hajek), which takes out the bias of unequal probabilities.
+    S^2 (1 - n/N) / n, where S^2 is the variance of the differences over segments. The means are
+    plain, as in lo2023, or ``weighted`` by 1/pi (Hajek), which removes the bias of unequal
+    probabilities.
     """
     population = scores.shape[1]
     prefix = prefix_sums(scores)
@@ -391,7 +385,7 @@ def design_effect(
 def _sample_means(
     prefix: np.ndarray, plan: DrawPlan, rng: np.random.Generator, draws: int
 ) -> np.ndarray:
-    """Draws x systems: the means of what was drawn, in blocks that fit memory.
+    """The mean scores of every draw (draws x systems), in blocks that fit into memory.
 
     The last column of ``prefix`` has the weights, the others weighted scores.
     """
@@ -408,7 +402,7 @@ def _sample_means(
 
 
 def _ratio_error(gaps: np.ndarray, random: np.ndarray, parts: int = 20) -> float:
-    """From the spread of the ratio between parts of the draws."""
+    """The standard error of the ratio, from its spread over parts of the draws."""
     if len(gaps) < 2 * parts:
         return float("nan")
     ratios = [part.var(axis=0, ddof=1) / random for part in np.array_split(gaps, parts)]

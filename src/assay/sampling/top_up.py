@@ -1,10 +1,9 @@
-"""Enlarge a sample: what was rated stays in, and the union is a probability sample again.
+"""Enlarge a sample: it keeps its segments, and the union is a probability sample again.
 
-A simple random sample grows by a simple random sample of the rest: the union is one of the larger
+A simple random sample grows by a simple random sample of the rest, which gives one of the larger
 size. Any other design draws once more, independently: a segment is in the union unless both draws
-miss it, so pi = 1 - (1 - pi_1)(1 - pi_2), exactly, with pi_1 known from the design that the
-sample file names. The second draw's size is chosen such that the union has the wanted size on
-average.
+miss it, so pi = 1 - (1 - pi_1)(1 - pi_2) exactly, with pi_1 known from the design in the sample
+file. The size of the second draw is chosen such that the union has the wanted size on average.
 """
 
 from __future__ import annotations
@@ -40,10 +39,10 @@ def top_up(
 ) -> Sample:
     """Enlarge a sample to a larger ``budget``; its segments stay, their probabilities grow.
 
-    The new segments follow in ``order``. Matched samples stay matched, unless ``matched`` is
-    False: then every system gets new segments of its own, and the sample is partly matched, partly
-    spread. That serves each system's own score best where estimates may borrow what other
-    systems' ratings say of a segment (:func:`assay.add_history`).
+    The new segments follow in ``order``. Matched samples stay matched unless ``matched`` is False:
+    then every system gets its own new segments, and the sample is only partly matched. That is best
+    for each system's score if estimates can use other systems' ratings of a segment
+    (:func:`assay.add_history`).
 
     >>> import assay
     >>> world = assay.simulate(documents=20, rng=1)
@@ -100,7 +99,7 @@ def _check_matched(sample: Sample, matched: bool | None) -> None:
 def _part(
     sample: Sample, whole: Population, known: dict[str | None, Population], system: str | None
 ) -> tuple[Population, pl.DataFrame]:
-    """What is enlarged for one system, or for all together: its segments, and those drawn."""
+    """The population to draw from and the rows already drawn, for one system or all together."""
     if not sample.matched:
         rows = sample.frame.filter(pl.col("system") == system).drop("system")
         return known[system], rows
@@ -112,9 +111,9 @@ def _part(
 
 
 def _sizes(design: SamplingDesign, whole: Population, budget: int | str) -> tuple[int, int]:
-    """How many segments are wanted, and the size of the draw that is added for them.
+    """The wanted number of segments, and the size of the second draw.
 
-    The second is 0 for a simple random sample, which grows by a part of the rest.
+    The latter is 0 for a simple random sample, which grows by a part of the rest.
     """
     present = int(design.parameters["n"])
     wanted = budget_size(whole, design, budget, design.importance)
@@ -145,7 +144,7 @@ def _enlarged(
     population: Population, design: SamplingDesign, sizes: list[int], old: pl.DataFrame,
     rng: np.random.Generator,
 ) -> pl.DataFrame:  # fmt: skip
-    """The larger sample; the last of the sizes is that of the draw that is added.
+    """The larger sample; the last of the sizes is that of the second draw.
 
     For a simple random sample it is the size of the union instead.
     """
@@ -164,7 +163,7 @@ def _enlarged(
 
 
 def _added(population: Population, design: SamplingDesign, wanted: int) -> int:
-    """The size of a further draw whose union with the earlier ones comes closest to the target."""
+    """The size of a further draw whose union with the earlier ones is nearest to the target."""
     before = 1 - union_probabilities(population, design, list(design.sizes))
 
     def enough(n: int) -> bool:
@@ -175,14 +174,14 @@ def _added(population: Population, design: SamplingDesign, wanted: int) -> int:
 
 
 def _without(drawn: Draws, taken: np.ndarray) -> Draws:
-    """The windows cut down to what was not drawn before, one window per stretch."""
+    """The windows without the segments drawn before, one window per stretch."""
     mask = drawn.masks(len(taken))[0] & ~taken
     edges = np.diff(np.concatenate([[0], mask.astype(np.int8), [0]]))
     return Draws(np.flatnonzero(edges == 1)[None, :], np.flatnonzero(edges == -1)[None, :])
 
 
 def _appended(old: pl.DataFrame, new: pl.DataFrame) -> pl.DataFrame:
-    """Old rows first; new ones follow in order and numbering."""
+    """The old rows, then the new ones, numbered after them."""
     shift = [(pl.col("order") + len(old)).alias("order")]
     if "snippet" in new.columns and "snippet" in old.columns:
         # Numbers behind all old ones, whatever those are called.

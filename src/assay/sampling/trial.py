@@ -1,7 +1,4 @@
-"""One design tried on one test set: many samples, drawn and ranked at once.
-
-Arrays in, one value per sample out.
-"""
+"""Try one design on one test set: draw many samples at once and rank the systems by each."""
 
 from __future__ import annotations
 
@@ -27,12 +24,12 @@ from assay.stats.intervals import LEVEL, cluster_numbers, discordant, rank_range
 
 
 class StabilityRecord(NamedTuple):
-    """What many samples of one design did to one ranking, a value per sample.
+    """The rankings by many samples of one design compared with the full ranking.
 
-    ``changed``: the order of the systems differs from the full test set's. ``clusters``: the
-    clusters do. ``discordant``: the share of pairs in another order. ``flips``: pairs that
-    differ significantly on the full set and stand in the other order. ``held_out``: the order
-    under the held-out metric differs, where there is one.
+    Arrays have one value per sample. changed: the order of the systems differs. clusters: the
+    clusters differ. discordant: the share of pairs in another order. flips: the number of reversed
+    pairs that differ significantly on the full test set. held_out: the order under the held-out
+    metric differs, if there is one.
     """
 
     name: str
@@ -56,7 +53,7 @@ class StabilityRecord(NamedTuple):
 
 
 class Trial(NamedTuple):
-    """One test set under one design: what a worker needs to know."""
+    """One test set and one design, with all that a worker needs."""
 
     name: str
     population: Population
@@ -72,7 +69,7 @@ class Trial(NamedTuple):
 
 
 def try_design(trial: Trial, rng: np.random.Generator) -> StabilityRecord:
-    """All samples of one design from one test set."""
+    """Draw all samples of a trial and rank the systems by each."""
     layout = trial.population.layout
     plan = trial.design.plan(trial.population, trial.n)
     prefix = prefix_sums(trial.scores)
@@ -100,7 +97,7 @@ def try_design(trial: Trial, rng: np.random.Generator) -> StabilityRecord:
 
 
 def _blocks(trial: Trial, plan: DrawPlan, layout: Layout) -> list[int]:
-    """How many samples to take at a time."""
+    """The numbers of samples to draw at a time."""
     if plan.contiguous:
         width = 2 * len(layout.lengths) * len(trial.scores)
     else:  # masks of all segments
@@ -118,13 +115,13 @@ def _block(
     trial: Trial, plan: DrawPlan, prefix: np.ndarray, full: np.ndarray, significant: np.ndarray,
     clusters: np.ndarray, draws: int, rng: np.random.Generator,
 ) -> dict[str, np.ndarray]:  # fmt: skip
-    """What ``draws`` samples do to the ranking."""
+    """Draw ``draws`` samples and compare their rankings with the full one."""
     layout = trial.population.layout
     other = None if trial.held_out is None else prefix_sums(trial.held_out)
     if trial.matched:
         drawn = plan.draw(rng, draws * trial.candidates)
         if trial.candidates > 1:
-            # Of so many samples each, the one with the fewest discordant pairs.
+            # Keep the candidate with the fewest discordant pairs.
             wrong = discordant(_means(prefix, drawn), full).sum(axis=1)
             best = wrong.reshape(-1, trial.candidates).argmin(axis=1)
             best += np.arange(draws) * trial.candidates
@@ -135,7 +132,7 @@ def _block(
             means = sums.sum(axis=1) / np.maximum(drawn.sizes, 1)[:, None]
             z = difference_z(sums, drawn.stops - drawn.starts)
         else:
-            # Proportional to 1/pi: what unequal probabilities draw too often counts less.
+            # Weights proportional to 1/pi correct for unequal probabilities.
             pi = plan.probabilities()
             weights = np.divide(pi.mean(), pi, out=np.zeros(len(pi)), where=pi > 0)
             means, z = unit_z(drawn.masks(layout.population), trial.scores, weights)
@@ -161,19 +158,19 @@ def _block(
 
 
 def _means(prefix: np.ndarray, drawn: Draws) -> np.ndarray:
-    """Samples x systems: the mean score of what is drawn."""
+    """The mean score of the drawn segments (samples x systems)."""
     sums = window_sums(prefix, drawn.starts, drawn.stops).sum(axis=1)
     return np.asarray(sums / np.maximum(drawn.sizes, 1)[:, None])
 
 
 def _unmatched_means(prefix: np.ndarray, samples: list[Draws]) -> np.ndarray:
-    """The same where every system has samples of its own."""
+    """The mean scores if every system has its own samples."""
     means = [_means(prefix[:, [s]], drawn) for s, drawn in enumerate(samples)]
     return np.concatenate(means, axis=1)
 
 
 def _unmatched_z(prefix: np.ndarray, samples: list[Draws], means: np.ndarray) -> np.ndarray:
-    """Z of every difference where each system has a sample of its own: variances add up."""
+    """Z of every difference if every system has its own samples: variances add up."""
     variances = np.empty_like(means)
     for s, drawn in enumerate(samples):
         sizes = drawn.stops - drawn.starts
@@ -186,7 +183,7 @@ def _unmatched_z(prefix: np.ndarray, samples: list[Draws], means: np.ndarray) ->
 
 
 def _length_shares(layout: Layout, drawn: Draws) -> np.ndarray:
-    """Samples x length bins: the share of the sample. A window lies in one document."""
+    """The share of each length bin (samples x bins); a window lies within one document."""
     bins = length_bin(layout)[np.minimum(drawn.starts, layout.population - 1)]
     sizes = drawn.stops - drawn.starts
     shares = [np.where(bins == k, sizes, 0).sum(axis=1) for k in range(len(LENGTH_BINS))]
@@ -194,10 +191,10 @@ def _length_shares(layout: Layout, drawn: Draws) -> np.ndarray:
 
 
 def _context(layout: Layout, drawn: Draws) -> np.ndarray:
-    """For every sample, how many segments must be read as context.
+    """The number of segments to read as context, for every sample.
 
-    Before every window, what is not drawn, as far back as ten segments, the window before it, or
-    the beginning of the document.
+    Before every window they reach back ten segments, to the previous window or to the beginning of
+    the document, whichever is nearest.
     """
     empty = drawn.stops == drawn.starts
     starts = np.where(empty, layout.population, drawn.starts)

@@ -1,4 +1,4 @@
-"""Editors at work: a simulated truth for comparisons by effort.
+"""Simulate editors, with a known truth for comparisons by effort.
 
 The effort of a segment is ``level + system + editor + segment + editor x document + noise``, all
 but the first two normal. The variances default to those of the edit distances of korotaev2022
@@ -22,13 +22,13 @@ Seen = tuple[str, str, str]
 """Editor, document and system: one document of a kit, in the order of work."""
 _LETTERS = np.array(list("abcdefghiklmnoprstuvw"))
 _SIGNS = "xqzjy#¤"
-"""What editors write; some text lacks the first, none in earnest has all."""
+"""Characters that editors write: the first that the text lacks is used."""
 _SECONDS_PER_POINT = 4.0
 
 
 @dataclass(frozen=True, slots=True)
 class EditingWorld:
-    """What determines the effort of editing.
+    """The parameters that determine the effort of editing.
 
     >>> world = EditingWorld(systems={"A": 0.0, "B": 5.0})
     >>> kits = [("E1", "d", "A"), ("E1", "e", "B"), ("E2", "d", "B"), ("E2", "e", "A")]
@@ -40,17 +40,17 @@ class EditingWorld:
     """Each system's true effort above ``level``."""
     level: float = 7.0
     editor: float = 26.4
-    """Variances of the random parts."""
+    """The variances of the random effects."""
     segment: float = 9.6
     cell: float = 8.8
     noise: float = 79.5
     segments: int = 23
     """Segments per document."""
     documents: Mapping[str, float] = field(default_factory=dict)
-    """Each document's effort above the others', where it is not zero."""
+    """The extra effort of documents, where it is not 0."""
 
     def values(self, kits: Sequence[Seen], rng: Rng = None) -> pl.DataFrame:
-        """Effort as numbers, without texts: ``editor, doc, system, seg, value, position``."""
+        """Simulate effort as numbers: ``editor, doc, system, seg, value, position``."""
         return self._with_values(self._rows(kits), as_rng(rng))
 
     def _with_values(self, rows: pl.DataFrame, random: np.random.Generator) -> pl.DataFrame:
@@ -67,7 +67,7 @@ class EditingWorld:
         return rows.with_columns(pl.Series("value", total))
 
     def edits(self, kits: Sequence[Seen], rng: Rng = None) -> Edits:
-        """Effort as a table of edits: texts changed by about so many percent, and seconds.
+        """Simulate effort as a table of edits: texts changed by that percentage, and seconds.
 
         Effort below zero means no change, so that about a third of the segments stay as
         they are, as in real data.
@@ -82,7 +82,7 @@ class EditingWorld:
         return Edits(_worked_on(rows, random))
 
     def edit(self, rows: pl.DataFrame, rng: Rng = None) -> pl.DataFrame:
-        """The same for texts there are: ``edited`` and ``seconds`` beside ``mt``.
+        """Edit given texts: add ``edited`` and ``seconds`` to rows with ``mt``.
 
         ``rows`` has ``editor``, ``doc``, ``system``, ``seg`` and ``mt``, as the key of built kits.
 
@@ -108,14 +108,14 @@ class EditingWorld:
     def _effects(
         self, levels: pl.DataFrame, variance: float, random: np.random.Generator
     ) -> NDArray[np.float64]:
-        """One normal draw for every level, given to all its rows."""
+        """One normal draw per level, repeated for all its rows."""
         number = levels.select(pl.struct(levels.columns).rank("dense")).to_series().to_numpy() - 1
         effects: NDArray[np.float64] = random.normal(0.0, variance**0.5, int(number.max()) + 1)
         return np.asarray(effects[number])
 
 
 def _worked_on(rows: pl.DataFrame, random: np.random.Generator) -> pl.DataFrame:
-    """Texts changed by their values, in percent, and the time that took."""
+    """Change texts by their values, in percent, and add the time."""
     share = np.clip(rows["value"].to_numpy() / 100, 0.0, 1.0)
     edited = [_edit(text, part, random) for text, part in zip(rows["mt"], share, strict=True)]
     pace = random.gamma(2.0, 0.5, rows.height)
@@ -131,7 +131,7 @@ def _text(random: np.random.Generator) -> str:
 
 
 def _edit(text: str, share: float, random: np.random.Generator) -> str:
-    """The text with this share of its characters replaced by one it does not have."""
+    """Replace this share of the text's characters by one that it does not contain."""
     letters = np.array(list(text))
     sign = next((sign for sign in _SIGNS if sign not in text), _SIGNS[-1])
     chosen = random.permutation(len(letters))[: round(share * len(letters))]

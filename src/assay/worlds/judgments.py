@@ -27,11 +27,11 @@ from assay.stats.random import Rng, as_rng
 from assay.tables.judgments import Judgments, read_judgments
 
 SCALE = 10.0
-"""Qualities are drawn between 0 and this."""
+"""Qualities range from 0 to this."""
 MAX_SETS_LISTED = 60_000
-"""Up to this many different sets they are listed and drawn by number, which is fastest."""
+"""If there are at most this many different sets, they are listed and drawn by number."""
 SETS_AT_ONCE = 5000
-"""Sets simulated at once; with their pairs they fit into the cache."""
+"""The number of sets to simulate at once, which fit into the cache with their pairs."""
 Floats = NDArray[np.float64]
 Floats32 = NDArray[np.float32]
 Ints = NDArray[np.int64]
@@ -101,7 +101,7 @@ def simulate_judgments(
 
 
 def draw_qualities(runs: int, n: int, rng: Generator, kind: str = "uniform") -> Floats:
-    """Average qualities of n systems in ``runs`` campaigns, runs x n."""
+    """Draw the average qualities of n systems in ``runs`` campaigns (runs x n)."""
     if kind == "uniform":
         return rng.uniform(0.0, SCALE, (runs, n))
     if kind == "normal":
@@ -110,7 +110,7 @@ def draw_qualities(runs: int, n: int, rng: Generator, kind: str = "uniform") -> 
 
 
 def draw_sets(count: int, n: int, size: int, rng: Generator) -> Ints:
-    """``count`` sets of ``size`` different systems out of n, each row rising."""
+    """Draw ``count`` sets of ``size`` different systems out of n, each row sorted."""
     if comb(n, size) <= MAX_SETS_LISTED:
         return _every_set(n, size)[rng.integers(comb(n, size), size=count)]
     drawn = np.empty((count, size), dtype=np.int64)
@@ -126,7 +126,7 @@ def draw_sets(count: int, n: int, size: int, rng: Generator) -> Ints:
 def draw_screens(
     mu: Floats, count: int, rng: Generator, *, sigma: float = 10.0, per_set: int = 5
 ) -> tuple[Ints, Floats]:
-    """The systems of ``count`` random sets, and the qualities of their outputs, both count x k.
+    """Draw ``count`` random sets: their systems and the qualities of their outputs (count x k).
 
     >>> shown, q = draw_screens(np.array([0.0, 5.0, 10.0]), 4, as_rng(1), per_set=2)
     >>> shown.shape == q.shape == (4, 2)
@@ -163,7 +163,7 @@ def win_counts(
 
 
 def _campaign(scaled: Floats32, sets: Ints, rng: Generator, size: int, random_share: float) -> Ints:
-    """The counts of one campaign; qualities in units of sigma.
+    """Count the wins of one campaign; qualities are in units of sigma.
 
     Blocks of sets stay in the cache. Every set has a number, from which tables give its
     means and, with the outcome, the cell of the count matrix: no sorting, no loop over sets.
@@ -213,7 +213,7 @@ def _pair_cells(shown: Ints, n: int) -> Ints:
 
 
 class Screens(NamedTuple):
-    """Who judged what: one row per screen; ``systems`` and ``ranks`` have one column per output."""
+    """Judged screens, one per row; ``systems`` and ``ranks`` have one column per output."""
 
     segment: Places
     rater: Places
@@ -224,7 +224,7 @@ class Screens(NamedTuple):
 def screens(
     badness: Floats, count: int, size: int, *, noise: float, tie: float, rng: Generator
 ) -> Screens:
-    """``count`` screens of ``size`` random systems on random segments by random raters.
+    """Draw ``count`` screens of ``size`` random systems, on random segments by random raters.
 
     badness: S x G x R. A rater sees it with fresh normal noise and gives two neighbours the same
     rank where they are less than ``tie`` apart, so that ties are transitive as on real screens.
@@ -238,7 +238,7 @@ def screens(
 
 
 def screen_ranks(badness: Floats, tie: float) -> Places:
-    """Ranks on each screen (row), the least bad first; neighbours less than ``tie`` apart share."""
+    """Rank each screen (row), least bad first; neighbours less than ``tie`` apart share a rank."""
     order = np.argsort(badness, axis=1)
     steps = np.diff(np.take_along_axis(badness, order, axis=1), axis=1) >= tie
     ordered = np.column_stack([np.zeros(len(badness), dtype=np.intp), np.cumsum(steps, axis=1)])
@@ -250,7 +250,7 @@ def screen_ranks(badness: Floats, tie: float) -> Places:
 def judgment_columns(
     seen: Screens, systems: Sequence[str], raters: Sequence[str]
 ) -> tuple[Places, dict[str, list[str]]]:
-    """The screen of every judgment, and its columns ``rater``, ``left``, ``right``, ``winner``."""
+    """The screen of every judgment, and the columns ``rater, left, right, winner``."""
     i, j = np.triu_indices(seen.systems.shape[1], k=1)
     screen = np.repeat(np.arange(len(seen.segment)), len(i))
     sign = np.sign(seen.ranks[:, i] - seen.ranks[:, j]).ravel()

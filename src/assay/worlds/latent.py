@@ -23,7 +23,7 @@ Small = NDArray[np.int8]
 
 
 class WorldLayout(NamedTuple):
-    """Who stands where: the numbers of the world's parts and how they are nested."""
+    """The numbers of systems, raters, documents and segments, and how they are nested."""
 
     systems: int
     raters: int
@@ -34,17 +34,17 @@ class WorldLayout(NamedTuple):
 
     @property
     def segments(self) -> int:
-        """How many segments there are."""
+        """The number of segments."""
         return len(self.document)
 
     @property
     def documents(self) -> int:
-        """How many documents there are."""
+        """The number of documents."""
         return len(self.domain)
 
 
 class Latent(NamedTuple):
-    """One kind of error: what all raters share (S x G) and what each rater sees (S x G x R)."""
+    """One kind of error: the part shared by all raters (S x G), and by rater (S x G x R)."""
 
     shared: Floats
     seen: Floats
@@ -65,7 +65,7 @@ class State:
 
 
 def draw(profile: Profile, layout: WorldLayout, shift: Floats, rng: Generator) -> State:
-    """One world: latents, errors, scores."""
+    """Draw one world: latent values, errors, scores."""
     kinds = (profile.major, profile.minor, profile.punctuation)
     first, second, third = (fields(layout, rng) for _ in kinds)
     drawn = (first, twin(first, second, profile), third)
@@ -86,7 +86,7 @@ def draw(profile: Profile, layout: WorldLayout, shift: Floats, rng: Generator) -
 
 
 def slopes(profile: Profile, step: float = 0.1) -> Floats:
-    """How fast the expected score rises with each kind's z: what the kinds weigh in badness."""
+    """The weights of the kinds in badness: how fast the expected score rises with each one's z."""
     names = ("major", "minor", "punctuation")
     rises = []
     for name in names:
@@ -118,7 +118,7 @@ RATER_FIELDS = ("rater", "rater_document", "rater_segment", "human_rater_segment
 
 
 def fields(layout: WorldLayout, rng: Generator) -> Fields:
-    """Independent draws; a human translation has difficulties of its own, hence its own fields."""
+    """Draw the components; human translations have separate difficulties and so separate fields."""
     S, G, R, D = layout.systems, layout.segments, layout.raters, layout.documents
     H = int(layout.human.sum())
     normal = rng.standard_normal
@@ -133,9 +133,9 @@ def fields(layout: WorldLayout, rng: Generator) -> Fields:
 
 
 def twin(first: Fields, second: Fields, profile: Profile) -> Fields:
-    """``second`` made to correlate with ``first``: major with minor errors.
+    """Make ``second`` correlate with ``first``: minor with major errors.
 
-    What is hard breeds both kinds; but what a rater calls major that rater does not call minor.
+    Difficult texts cause both kinds, but an error that a rater calls major is not also minor.
     """
 
     def joined(name: str) -> Floats:
@@ -169,19 +169,19 @@ def latent(kind: Kind, profile: Profile, layout: WorldLayout, f: Fields) -> Late
 
 
 def mix(share: float, one: Floats, other: Floats) -> Floats:
-    """Two standard normal arrays as one, of which the first is ``share`` of the variance."""
+    """Mix two standard normal arrays; the first is ``share`` of the variance."""
     return np.asarray(np.sqrt(share) * one + np.sqrt(1 - share) * other)
 
 
 def for_humans(common: Floats, private: Floats, human: NDArray[np.bool_], own: float) -> Floats:
-    """One value per system: ``common`` for machines; human translations share only part of it."""
+    """One value per system: ``common`` for machines, of which human translations share a part."""
     full = np.repeat(common[None], len(human), axis=0)
     full[human] = mix(own, private, full[human])
     return full
 
 
 def counts(kind: Kind, z: Floats, shift: Floats) -> Small:
-    """Number of errors: how many of the kind's cut points the shifted latent exceeds."""
+    """The number of errors: the kind's cut points that the shifted latent value exceeds."""
     moved = z + (kind.quality * shift).reshape((-1,) + (1,) * (z.ndim - 1))
     total = np.zeros(z.shape, dtype=np.int8)
     for cut in -ndtri(np.asarray(kind.shares)):
@@ -194,7 +194,7 @@ def marks(
 ) -> Small:
     """The marked errors, five slots: 0 none, 1 punctuation, 2 minor, 3 major, 4 non-translation.
 
-    Raters mark the five worst errors of a segment; a non-translation is one error by itself.
+    Raters mark the five worst errors of a segment; a non-translation is a single error.
     """
     slot = np.arange(MOST_ERRORS)
     a = major[..., None].astype(int)
@@ -206,7 +206,7 @@ def marks(
 
 
 def scores(kinds: Small) -> Floats:
-    """The MQM score of marked errors, to one decimal as the weights are."""
+    """The MQM score of marked errors, to one decimal like the weights."""
     weights = np.array([0.0, *ERROR_WEIGHTS])
     return np.asarray(np.round(weights[kinds].sum(axis=-1), 1))
 
@@ -248,13 +248,13 @@ def reachable(profile: Profile) -> tuple[float, float]:
 # Metrics: automatic scores of a chosen correlation with the ratings
 
 SCALES = ((0.72, 0.10), (0.64, 0.17), (0.45, 0.55), (38.0, 19.0))
-"""Mean and sd, taken in turn: like BLEURT-20, chrF, an early COMET and sentence BLEU."""
+"""Means and sds of metrics, in turn: like BLEURT-20, chrF, an early COMET and sentence BLEU."""
 
 
 def metric_errors(
     count: int, profile: Profile, layout: WorldLayout, rng: Generator
 ) -> list[Floats]:
-    """What ``count`` metrics see besides quality (S x G each): in part the same thing."""
+    """The errors of ``count`` metrics (S x G each), which they partly have in common."""
     common = _error(profile, layout, rng)
     return [mix(profile.metric_common, common, _error(profile, layout, rng)) for _ in range(count)]
 
@@ -271,16 +271,16 @@ def _error(profile: Profile, layout: WorldLayout, rng: Generator) -> Floats:
 
 
 def greatest_correlation(y: Floats) -> float:
-    """No metric can correlate better with single ratings than their best linear mean does."""
+    """The highest possible correlation with single ratings: that of their best linear mean."""
     return float(np.linalg.norm(_target(y)))
 
 
 def metric(signal: Floats, error: Floats, y: Floats, wanted: float) -> Floats:
-    """Signal + error, weighted so that the correlation with single ratings is ``wanted``.
+    """Mix signal and error so that the correlation with single ratings is exactly ``wanted``.
 
     signal: S x G, higher is better; y: ratings S x G x R, higher is worse. The correlation is
-    taken inside systems and averaged over raters; it is met exactly, since the error is first
-    cleared of its chance correlation with the signal and the ratings.
+    within systems, averaged over raters. It is exact because the error is first made orthogonal to
+    the signal and the ratings.
     """
     q = -_target(y)  # <x, q> is the mean correlation with the raters, for any x of length 1
     s = _unit(_centred(signal))
@@ -300,13 +300,13 @@ def metric(signal: Floats, error: Floats, y: Floats, wanted: float) -> Floats:
 
 
 def scaled(values: list[Floats]) -> list[Floats]:
-    """Each metric on a scale of its own."""
+    """Put each metric on its own scale."""
     scales = islice(cycle(SCALES), len(values))
     return [m + sd * v / v.std(axis=1).mean() for v, (m, sd) in zip(values, scales, strict=True)]
 
 
 def _target(y: Floats) -> Floats:
-    """Mean over raters of the ratings, centred inside systems and each of length 1."""
+    """The mean over raters of the ratings, centred within systems and scaled to length 1."""
     centred = y - y.mean(axis=1, keepdims=True)
     lengths = np.sqrt((centred**2).sum(axis=(0, 1)))
     return np.asarray((centred / np.where(lengths > 0, lengths, 1)).mean(axis=2).ravel())

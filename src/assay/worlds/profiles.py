@@ -19,7 +19,7 @@ from typing import Any
 from assay.errors import OptionError
 
 MOST_ERRORS = 5
-"""WMT20 raters marked at most five errors in a segment, the worst ones."""
+"""WMT20 raters marked at most the five worst errors of a segment."""
 ERROR_WEIGHTS = (0.1, 1.0, 5.0, 25.0)
 """Minor punctuation, other minor, major, non-translation."""
 
@@ -28,16 +28,16 @@ PARTS = (
     "system", "document", "segment", "system_document", "system_segment", "rater",
     "rater_document", "rater_segment",
 )  # fmt: skip
-"""The parts of the variance of z."""
+"""The components of the variance of z."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Kind:
-    """One kind of error: how frequent, and who agrees about it.
+    """One kind of error: its frequency and the components of its variance.
 
-    ``shares`` are the shares of ratings with at least 1, 2, ... errors of the kind for a system
-    of shift 0, ``quality`` is how much of a system's shift the kind feels. The others are shares
-    of the variance of z; what they leave (``rest``) is a rater's chance at one output.
+    ``shares`` are the shares of ratings with at least 1, 2, ... errors of the kind, for a system of
+    shift 0; ``quality`` is how much of a system's shift affects the kind. The others are shares of
+    the variance of z; the remaining ``rest`` is random for each rater and output.
     """
 
     shares: tuple[float, ...]
@@ -67,13 +67,13 @@ class Kind:
 
     @property
     def rest(self) -> float:
-        """The share of variance that nothing else explains."""
+        """The share of the variance that the other components leave."""
         return max(0.0, 1.0 - sum(self._parts()))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Profile:
-    """What a world is like; vary one of :data:`PROFILES` with ``dataclasses.replace``."""
+    """The parameters of a world; vary one of :data:`PROFILES` with ``dataclasses.replace``."""
 
     name: str
     major: Kind
@@ -120,7 +120,7 @@ def _read_profiles() -> Mapping[str, Profile]:
 
 
 def _value(value: Any) -> Any:
-    """A field as the profile keeps it: kinds of error, metrics, frozen lists, numbers."""
+    """Convert a field read from JSON: kinds of error, metrics, lists to tuples."""
     if isinstance(value, dict) and "shares" in value:
         return Kind(**{key: _value(item) for key, item in value.items()})
     if isinstance(value, dict):

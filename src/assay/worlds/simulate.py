@@ -1,4 +1,4 @@
-"""A simulated world: it knows every rater's answer to every question one may ask."""
+"""Simulate a world in which every rater's answer to every question is known."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ HIGHEST = 25.0
 
 @dataclass(frozen=True, eq=False)
 class World:
-    """A test set with the truth about it; made by :func:`assay.worlds.simulate`.
+    """A test set with the truth about it, made by :func:`assay.simulate`.
 
-    Arrays have the axes systems, segments, raters. ``expected`` is the mean score each system was
-    made for, over all documents and raters there could be; :meth:`truth` is that of this world.
-    ``badness`` is the continuous value behind the scores, with sd 1 inside systems.
+    Arrays have the axes systems, segments, raters. ``expected`` is the mean score that each system
+    was made for, over all possible documents and raters; :meth:`truth` is that in this world.
+    ``badness`` is the continuous value behind the scores, with sd 1 within systems.
     """
 
     test_set: TestSet
@@ -76,7 +76,7 @@ class World:
         return self.test_set.segments
 
     def truth(self, *, raters: Sequence[str] | str | None = None) -> dict[str, float]:
-        """What a campaign that rates everything finds: each system's mean over all segments.
+        """Each system's mean over all segments: what a campaign that rates everything finds.
 
         >>> world = simulate(systems={"good": 1.0, "bad": 4.0}, documents=20, rng=1)
         >>> truth = world.truth()
@@ -89,7 +89,7 @@ class World:
     def rate(
         self, sample: Sample | None = None, *, raters: Sequence[str] | str | None = None
     ) -> Ratings:
-        """What the raters answer on the sample's segments (all without a sample).
+        """The raters' scores of the sample's segments (of all without a sample).
 
         The answers are part of the world: the same rater always gives an output the same score.
         """
@@ -105,7 +105,7 @@ class World:
     def mark(
         self, sample: Sample | None = None, *, raters: Sequence[str] | str | None = None
     ) -> Errors:
-        """The errors the raters mark; weighted and added up they are exactly :meth:`rate`.
+        """The errors that the raters mark; their weighted sums are exactly :meth:`rate`.
 
         Weights: non-translation 25, major 5, minor 1, minor punctuation 0.1. An output without
         errors has one row of category and severity ``No-error``. Offsets need ``texts=True``.
@@ -142,14 +142,14 @@ class World:
 
     @property
     def signature(self) -> str:
-        """How the world was made, in one line."""
+        """The settings of the world, in one line."""
         return signature(
             "world", self.profile.name, systems=len(self.systems), segments=self.segments.height,
             raters=len(self.raters), seed=self.seed,
         )  # fmt: skip
 
     def to_frame(self) -> pl.DataFrame:
-        """One row per system: what it was made for and what it came out as."""
+        """One row per system: the score it was made for and its true score in this world."""
         truth = self.truth()
         rows = [(name, self.expected[name], truth[name]) for name in self.systems]
         return pl.DataFrame(rows, schema=["system", "expected", "truth"], orient="row")
@@ -201,7 +201,7 @@ def simulate(
     texts: bool = False,
     rng: Rng = None,
 ) -> World:
-    """A simulated world, by default like the MQM ratings of WMT20 (see ``docs/worlds.md``).
+    """Simulate a world, by default like the MQM ratings of WMT20 (see ``docs/worlds.md``).
 
     profile: "en-de", "zh-en", or a Profile of your own.
     systems: how many machine systems, with mean scores as far apart as the profile's, or the
@@ -287,7 +287,7 @@ def _checked(
 def _expected(
     profile: Profile, systems: int | Mapping[str, float], humans: int, rng: Generator
 ) -> dict[str, float]:
-    """Name -> expected score; people first, counted machines in an order that tells nothing."""
+    """Name -> expected score; human translations first, counted machines in random order."""
     expected = {f"human-{i + 1}": x for i, x in enumerate(_spread(profile.humans, humans))}
     if isinstance(systems, Mapping):
         return expected | {str(name): float(score) for name, score in systems.items()}
@@ -297,7 +297,7 @@ def _expected(
 
 
 def _spread(ladder: Sequence[float], count: int) -> list[float]:
-    """``count`` values as far apart as the ladder's; a single one is its median."""
+    """``count`` values spread like the ladder; a single value is its median."""
     if count == 1:
         return [float(np.median(ladder))]
     places = np.linspace(0, len(ladder) - 1, count)

@@ -1,4 +1,4 @@
-"""Pseudo-texts made of syllables, and the errors that raters mark in them."""
+"""Make pseudo-texts of syllables, and the errors that raters mark in them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ CODAS = {"source": ["", "", "", "n", "s", "l"], "target": ["", "", "n", "r", "t"
 
 
 def vocabulary(side: str, rng: Generator) -> NDArray[np.str_]:
-    """Words of one to three syllables; earlier words are shorter, as frequent words are."""
+    """Words of one to three syllables; earlier, more frequent words are shorter."""
     syllables = 1 + (rng.random(VOCABULARY) < 0.75).astype(int)
     syllables += rng.random(VOCABULARY) < np.linspace(0, 0.6, VOCABULARY)
     syllables[:60] = 1
@@ -153,7 +153,7 @@ def _categories(kind: Ints, chance: NDArray[np.float32]) -> NDArray[np.str_]:
 def spans(
     marks: Marks, targets: Sequence[Sequence[str]], spots: Floats
 ) -> list[tuple[int | None, int | None]]:
-    """Start and end of every mark inside its target; None for a flawless output."""
+    """The start and end of every mark within its target; None for a flawless output."""
     columns = (marks.system, marks.segment, marks.slot, marks.count, marks.kind)
     return [
         span(targets[s][g], slot, count, float(spots[s, g]), PLACES[kind])
