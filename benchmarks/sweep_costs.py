@@ -13,6 +13,7 @@ import tempfile
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,7 +22,8 @@ import numpy as np
 import assay
 from assay.engine import Cluster, Packer, Workers, available_workers, run
 from assay.estimation.evaluate import evaluate_estimators, evaluate_stopping
-from assay.papers.koehn2012.campaigns import do_work, simulated_work
+from assay.papers.compare import Task, do_task
+from assay.papers.koehn2012.campaigns import simulate_errors
 from assay.sampling.stability import stability
 from benchmarks.claims import claim
 
@@ -72,9 +74,7 @@ def sweeps() -> dict[str, Sweep]:
     """A test set of the size of WMT20's (10 systems, about 1400 segments) under every sweep."""
     world = assay.simulate(documents=130, systems=10, rng=1)
     test_set, ratings = world.test_set, world.rate()
-    kinds: dict[str, Any] = {}
-    for work in simulated_work([], draws=20):
-        kinds.setdefault(work.kind, work)
+    errors = Task(("errors",), partial(simulate_errors, 20, 10.0, 10))
     return {
         "stability, 1000 samples": lambda workers: list(
             stability(
@@ -94,8 +94,7 @@ def sweeps() -> dict[str, Sweep]:
             )
         ),
         "judgments, 20 campaigns": lambda workers: list(
-            run(do_work, [kinds["errors"]._replace(runs=20)] * 10, rng=1,
-                workers=workers)
+            run(do_task, [errors] * 10, rng=1, workers=workers)
         ),
     }  # fmt: skip
 

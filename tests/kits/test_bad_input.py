@@ -72,7 +72,7 @@ def test_terms_without_limits_of_their_own(tmp_path: Path, run_assay: Run) -> No
     book.write_text("\n".join(make_corpus(12, seed=2)))
     ran = run_assay("kits", "find", book, "--words", 100, "--terms", "bigrams", "--density", "none")
     assert ran.code == 0, ran.err
-    assert "Kit 1: 1 of 1 ways to find terms accept it (bigrams).\n" in ran.out
+    assert "Kit 1: 1 of 1 methods of finding terms accept it (bigrams).\n" in ran.out
 
 
 def test_one_piece(tmp_path: Path, run_assay: Run) -> None:

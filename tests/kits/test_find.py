@@ -193,7 +193,7 @@ def test_what_the_command_prints_and_writes(
     assert ran.code == 0, ran.err
     assert "Alike documents" in ran.out
     assert "Pieces in each cluster within 0.4000: " in ran.out
-    assert "Limits without which the first kit would be closer:" in ran.out
+    assert "Limits that keep the first kit from being closer:" in ran.out
     assert "<svg" in made[1].read_text()
     lines = made[2].read_text().splitlines()
     assert lines[0] == "kit\tdoc\tseg\tparagraph\tsource"
