@@ -105,9 +105,7 @@ def test_three_identical_pieces_share_their_terms() -> None:
     assert found.kits == ()
     assert "shared (at most 20% of the terms)" in found.notes[-1]
     assert "without shared there would be one; widen it" in found.notes[-1]
-    assert found.notes[0].startswith(
-        "features ignored, being equal in all pieces: flesch, lix"
-    )
+    assert found.notes[0].startswith("features ignored, being equal in all pieces: flesch, lix")
     free = assay.find_kits(pieces, shared=None, density=None, rng=0)
     assert (free.kits[0].pieces, free.kits[0].diameter) == ((0, 1, 2), 0.0)
     assert free.knee is None

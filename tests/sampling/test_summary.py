@@ -54,7 +54,7 @@ def test_the_section_says_what_was_drawn(world: World) -> None:
 def test_unequal_probabilities_and_unmatched_samples_are_named(world: World) -> None:
     drawn = assay.sample(world.test_set, budget="20%", design="balanced", matched=False, rng=1)
     lead = section_of(assay.summarise(world.test_set, drawn)).lead
-    assert "drawn for each system separately (balanced); the sample keeps their probabilities (0." in lead
+    assert "separately (balanced); the sample keeps their probabilities (0." in lead
 
 
 def test_snippets_of_unmatched_samples_are_counted_in_all(world: World) -> None:
