@@ -1,8 +1,9 @@
 """Claim: owners look at a large campaign without waiting, and raters do not notice.
 
 A campaign of 12 systems has 15,000 ratings when the server starts; ten raters go on sending while
-an owner's page asks for all its panels. A look falls due on the way. The same again on a server
-that computes no results, for comparison, and a campaign with 200,000 ratings whose page is opened.
+an owner's page asks for all its panels. A look falls due soon after. For comparison, the same from
+the same beginning on a server that computes no results. Then the page of a campaign with 200,000
+ratings is opened, first as soon as its server answers.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import argparse
 import asyncio
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -27,8 +29,10 @@ from benchmarks.campaign_load import PORTS, Line, wait_for
 from benchmarks.claims import claim
 
 PANELS = ("head", "results", "progress", "raters", "looks", "checks")
-SYSTEMS, EACH, RATERS = 12, 5, 10
-"""Systems, segments of a document, raters."""
+SYSTEMS, EACH, RATERS, OVERLAP = 12, 5, 10, 0.1
+"""Systems, segments of a document, raters, share of the tasks that two raters do."""
+BEGUN = 0.78
+"""The share of the tasks that are done when a server starts; a look is due at four fifths."""
 PAUSE = 0.5
 """Seconds between two answers of a rater, who is quicker than any person."""
 LOOKED = 0.25
@@ -45,7 +49,7 @@ class Watched(NamedTuple):
 
 
 def outputs(segments: int) -> pl.DataFrame:
-    """The texts of all systems."""
+    """Make the outputs of all systems."""
     rows = [
         {"system": f"system-{name:02}", "doc": f"d{seg // EACH:05}", "seg": f"{seg:06}",
          "source": f"Satz {seg} liegt im Hafen.", "target": f"Sentence {seg} of {name} is in port.",
@@ -56,7 +60,7 @@ def outputs(segments: int) -> pl.DataFrame:
 
 
 def make(folder: Path, segments: int, ratings: int) -> dict[str, Any]:
-    """A campaign with so many ratings; its tokens."""
+    """Make a campaign with so many ratings; its tokens."""
     from assay.campaign.campaign import open_campaign
     from assay.campaign.live.results import bring_up_to_date
     from assay.campaign.making import make_campaign
@@ -65,7 +69,8 @@ def make(folder: Path, segments: int, ratings: int) -> dict[str, Any]:
 
     outputs(segments).write_parquet(folder / "scores.parquet")
     settings = Settings(
-        name="large", protocol="da", scores="scores.parquet", raters=Raters(number=RATERS),
+        name="large", protocol="da", scores="scores.parquet",
+        raters=Raters(number=RATERS, overlap=f"{OVERLAP:.0%}"),
         pay=Pay(per_rating=0.2, currency="EUR"),
     )  # fmt: skip
     _, keys = make_campaign(read_material(settings, folder), folder, rng=1)
@@ -92,13 +97,13 @@ def make(folder: Path, segments: int, ratings: int) -> dict[str, Any]:
 
 
 def show(progress: str) -> None:
-    """How far it is, where somebody watches: a file or a pipe would keep every step."""
+    """Show progress on a terminal; a file or a pipe would keep every step."""
     if sys.stderr.isatty():
         print(progress, end="", file=sys.stderr, flush=True)
 
 
 def answers(task: dict[str, Any], screen: int, rng: np.random.Generator) -> dict[str, Any]:
-    """What a page sends: the later systems are worse."""
+    """Answer a screen as a page would; later systems are worse."""
     texts = {one["code"]: one["texts"] for one in task["outputs"]}
     given = []
     for code in task["screens"][screen]:
@@ -113,7 +118,7 @@ def answers(task: dict[str, Any], screen: int, rng: np.random.Generator) -> dict
 
 @contextmanager
 def served(folder: Path, *, results: bool = True) -> Iterator[int]:
-    """The campaign served in a process of its own, with results computed beside it or not."""
+    """Serve a campaign in another process, with or without computing results."""
     port = next(PORTS)
     program = "from assay.campaign.live import refresh\n"
     if not results:
@@ -133,7 +138,7 @@ def served(folder: Path, *, results: bool = True) -> Iterator[int]:
 
 
 class Page(Line):
-    """The owner's page, which asks for panels and for how things stand."""
+    """The owner's page, which asks for panels and for the status."""
 
     async def get(self, path: str) -> tuple[int, bytes]:
         """A request and its reply."""
@@ -164,7 +169,7 @@ async def work(line: Line, until: float, sent: list[tuple[float, float]], seed: 
 async def look(
     page: Page, until: float, panels: list[float], seen: list[tuple[float, int, int]]
 ) -> None:
-    """The owner: panel after panel, and now and then how things stand."""
+    """The owner: a panel, then the status, again and again."""
     await page.open()
     number = 0
     while time.perf_counter() < until:
@@ -178,27 +183,33 @@ async def look(
         await asyncio.sleep(LOOKED)
 
 
-async def watch(port: int, tokens: dict[str, Any], seconds: float, due: int) -> Watched:
-    """Raters and owner side by side; a look is ``due`` at so many tasks."""
+async def watch(port: int, tokens: dict[str, Any], seconds: float, due: int | None) -> Watched:
+    """Raters and owner side by side; a look is ``due`` when so many tasks are complete."""
     until = time.perf_counter() + seconds
     panels: list[float] = []
     sent: list[tuple[float, float]] = []
     seen: list[tuple[float, int, int]] = []
     raters = [work(Line(port, token), until, sent, k) for k, token in enumerate(tokens["raters"])]
     await asyncio.gather(look(Page(port, tokens["owner"]), until, panels, seen), *raters)
+    if due is None:
+        return Watched(panels, [passed for _, passed in sent], float("nan"))
     reached = [at for at, _, beginning in seen if beginning >= due]
     taken = [at for at, looks, _ in seen if looks > seen[0][1]]
-    late = taken[0] - reached[0] if taken and reached else float("nan")
-    return Watched(panels, [passed for _, passed in sent], late)
+    if not taken or not reached or seen[0][2] >= due:
+        raise RuntimeError(
+            f"no look fell due while it was watched: {seen[0][2]} tasks were complete at the start"
+            f" and {seen[-1][2]} at the end, and it was due at {due}; choose other --seconds"
+        )
+    return Watched(panels, [passed for _, passed in sent], taken[0] - reached[0])
 
 
 def p95(times: Sequence[float]) -> float:
-    """The time that 19 in 20 stay below, in milliseconds."""
+    """The 95th percentile, in milliseconds."""
     return 1000 * float(np.quantile(times, 0.95))
 
 
 def panels(ratings: int, segments: int, seconds: float) -> None:
-    """Panels, looks and submits at a size of everyday."""
+    """Measure panels, a look and answers at an everyday size."""
     from assay.campaign.campaign import open_campaign
     from assay.campaign.live.results import follow_campaign
 
@@ -209,8 +220,9 @@ def panels(ratings: int, segments: int, seconds: float) -> None:
             plan, found = follow_campaign(campaign).plan, campaign.results()
         assert found is not None
         due = plan.tasks_for(plan.sizes[len(found.looks)])
-        with served(folder, results=False) as port:
-            still = asyncio.run(watch(port, tokens, seconds, due + 10**9))
+        again = shutil.copytree(folder, folder / "again")
+        with served(again, results=False) as port:
+            still = asyncio.run(watch(port, tokens, seconds, None))
         with served(folder) as port:
             time.sleep(5)
             live = asyncio.run(watch(port, tokens, 2 * seconds, due))
@@ -229,19 +241,21 @@ def panels(ratings: int, segments: int, seconds: float) -> None:
 
 
 def large(ratings: int, segments: int) -> None:
-    """The page of a campaign as large as a shared task's."""
+    """Measure the page of a campaign as large as a shared task's."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         tokens = make(folder, segments, ratings)
         with served(folder, results=False) as port:
             times = asyncio.run(openings(port, tokens["owner"]))
-    claim(f"Owner's page with {ratings:,} ratings x {SYSTEMS} systems: p95", p95(times), goal=300,
-          unit="ms", peer=f"the first {1000 * times[0]:.0f} ms, load {os.getloadavg()[0]:.1f}",
-          )  # fmt: skip
+    what = f"Owner's page with {ratings:,} ratings x {SYSTEMS} systems"
+    load = f"load {os.getloadavg()[0]:.1f}"
+    claim(f"{what}: opened as soon as the server answers", 1000 * times[0], goal=300, unit="ms",
+          peer=load)  # fmt: skip
+    claim(f"{what}: p95", p95(times[1:]), goal=300, unit="ms", peer=load)
 
 
 async def openings(port: int, token: str) -> list[float]:
-    """How long the page takes, again and again; the first time everything is counted anew."""
+    """How long the page takes, again and again; the server has counted nothing before the first."""
     page, times = Page(port, token), []
     await page.open()
     for _ in range(40):
@@ -253,16 +267,20 @@ async def openings(port: int, token: str) -> list[float]:
     return times
 
 
+def segments_for(ratings: int) -> int:
+    """The segments of a campaign of which so many ratings complete the share ``BEGUN``."""
+    return round(ratings / SYSTEMS / BEGUN / (1 + OVERLAP) / EACH) * EACH
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=30.0)
     parser.add_argument("--ratings", type=int, default=15_000)
     parser.add_argument("--large", type=int, default=200_000, help="ratings; 0: not measured")
     options = parser.parse_args()
-    # Three quarters are rated when it starts, and a look is due at four fifths.
-    panels(options.ratings, round(options.ratings / SYSTEMS / 0.78 / EACH) * EACH, options.seconds)
+    panels(options.ratings, segments_for(options.ratings), options.seconds)
     if options.large:
-        large(options.large, round(options.large / SYSTEMS / 0.9 / EACH) * EACH)
+        large(options.large, segments_for(options.large))
 
 
 if __name__ == "__main__":

@@ -1,4 +1,4 @@
-"""A campaign in use: the one object that pages, commands and simulated raters talk to."""
+"""A campaign in use: the object that pages, commands and simulated raters call."""
 
 from __future__ import annotations
 
@@ -37,18 +37,18 @@ if TYPE_CHECKING:
 def open_campaign(
     folder_or_url: str | os.PathLike[str], *, write: bool = True, clock: Clock | None = None
 ) -> Campaign:
-    """Open a campaign; with ``write`` nobody else can until it is let go.
+    """Open a campaign; with ``write``, a file is locked against other writers.
 
-    A PostgreSQL database may be written to from several processes at once.
+    Several processes may write to a PostgreSQL database at once.
     """
     return Campaign(open_store(folder_or_url, write=write, clock=clock))
 
 
 class Campaign:
-    """A campaign: raters get tasks and send answers, owners see how it stands.
+    """A campaign: raters get tasks and send answers, owners watch and steer it.
 
-    Every method that changes something is one transaction and returns when that is on the disk.
-    :meth:`later` gives a future instead, so that many can wait at once.
+    Every method that changes something is one transaction and returns when that is on disk.
+    :meth:`later` returns a future instead, so that many can wait at once.
     """
 
     def __init__(self, store: Store) -> None:
@@ -66,11 +66,11 @@ class Campaign:
         self.disconnect()
 
     def disconnect(self) -> None:
-        """Finish what was asked, and let go of the store."""
+        """Finish what was submitted, then close the store."""
         self._store.close()
 
     def later(self, method: str, *arguments: Any) -> Future[Any]:
-        """Start a method that changes something; the future is resolved when it is on the disk."""
+        """Start a method that changes something; the future is resolved when it is on disk."""
         work, own = WRITING[method](*arguments)
         return self._store.submit(work, *own)
 
@@ -80,17 +80,17 @@ class Campaign:
     # What raters do.
 
     def link(self, token: str) -> Link | None:
-        """What a token gives access to, if anything."""
+        """Look up what a token gives access to, if anything."""
         with self._store.reading() as db:
             return reader.find_link(db, token, self._store.clock.now())
 
     def next(self, link: Link) -> dict[str, Any]:
-        """The task to do now: the open one, else the next of the order."""
+        """Return the rater's open task, else the next of the order."""
         found: dict[str, Any] = self._now("next", link)
         return found
 
     def draft(self, link: Link, lease: str, screen: int, body: Mapping[str, Any]) -> None:
-        """Keep what is not sent yet."""
+        """Keep the draft of a screen."""
         self._now("draft", link, lease, screen, body)
 
     def send(self, link: Link, lease: str, screen: int, body: Mapping[str, Any]) -> dict[str, Any]:
@@ -108,7 +108,7 @@ class Campaign:
         self._now("decline", link, lease, reason)
 
     def problem(self, link: Link, lease: str, text: str) -> None:
-        """Say that something is wrong with what is shown."""
+        """Report that something is wrong with what is shown."""
         self._now("problem", link, lease, text)
 
     def mine(self, link: Link) -> list[dict[str, Any]]:
@@ -158,7 +158,7 @@ class Campaign:
         return replace(status, **status_of(found))
 
     def version(self) -> tuple[int, ...]:
-        """Other numbers whenever anything has changed, the newest result among it."""
+        """Return numbers that differ after any change, a new result included."""
         with self._store.reading() as db:
             return *tally.seen(db), looking.read_live_number(db)
 
@@ -169,7 +169,7 @@ class Campaign:
         return None if file is None else file.parent
 
     def failing(self) -> bool:
-        """Whether the last thing that was to be written could not be, as on a full disk."""
+        """Whether the last write failed, for example on a full disk."""
         return self._store.writer is not None and self._store.writer.failing
 
     def pace(self) -> tuple[tuple[int, int], ...]:
@@ -284,19 +284,19 @@ class Campaign:
             return reader.find_link(db, "", 0) is None
 
     def open(self, actor: str, reason: str | None = None) -> None:
-        """Begin: from now on raters get tasks."""
+        """Open the campaign: raters get tasks from now on."""
         self._now("open", actor, reason)
 
     def pause(self, actor: str, reason: str | None = None) -> None:
-        """Hand out nothing more for now; what is sent is stored and marked as late."""
+        """Stop handing out tasks; what is sent is stored and marked late."""
         self._now("pause", actor, reason)
 
     def resume(self, actor: str, reason: str | None = None) -> None:
-        """Go on after a pause."""
+        """Continue after a pause."""
         self._now("resume", actor, reason)
 
     def close(self, actor: str, reason: str | None = None) -> None:
-        """End the campaign for good: nothing more is taken."""
+        """Close the campaign for good: nothing more is accepted."""
         self._now("close", actor, reason)
 
     def rule(self) -> Stop:
@@ -307,51 +307,51 @@ class Campaign:
     def change_rule(
         self, goal: str, target: float | None, reason: str, actor: str = "owner"
     ) -> None:
-        """Go on to the last task, come back from that, or want other intervals of scores."""
+        """Continue to the last task, return from that, or change the target for scores."""
         self._now("change_rule", goal, target, reason, actor)
 
     def message(self, rater: str, text: str, actor: str = "owner") -> None:
-        """Say something to a rater; their page shows it until they have read it."""
+        """Send a rater a message, which their page shows until they have read it."""
         self._now("message", rater, text, actor)
 
     def exclude(self, rater: str, reason: str, actor: str) -> None:
-        """Leave a rater out: their tasks are dealt again, and nothing is deleted."""
+        """Exclude a rater: their tasks go out again, and nothing is deleted."""
         self._now("exclude", rater, reason, actor)
 
     def restore(self, rater: str, actor: str) -> None:
-        """Take a rater in again."""
+        """Restore a rater who was excluded."""
         self._now("restore", rater, actor)
 
     def add_raters(self, raters: int | Sequence[str], actor: str = "owner") -> list[dict[str, str]]:
-        """More raters; each with the token of a link."""
+        """Add raters; each with the token of a link."""
         found: list[dict[str, str]] = self._now("add_raters", raters, actor)
         return found
 
     def new_link(self, rater: str, actor: str = "owner") -> str:
-        """A new link for a rater; their earlier ones end."""
+        """Make a new link for a rater and revoke the earlier ones."""
         return str(self._now("new_link", rater, actor))
 
     def forget(self, rater: str, actor: str = "owner") -> str:
-        """Remove what names a person, keep the answers; the new code name."""
+        """Remove what names a person, keep the answers, and return the new code name."""
         return str(self._now("forget", rater, actor))
 
     def backup(self, path: str | os.PathLike[str]) -> Path:
-        """A whole copy of the file, while raters work."""
+        """Copy the whole file while raters work."""
         return upkeep.backup(self._store.place, Path(path))
 
     def rebuild(self) -> dict[str, int]:
-        """Make the tables of how things stand again from what was appended."""
+        """Rebuild the state tables from answers and events."""
         found: dict[str, int] = self._now("rebuild")
         return found
 
     def integrity(self) -> tuple[str, ...]:
-        """What is wrong with the store; nothing, as a rule."""
+        """List faults of the store."""
         with self._store.reading() as db:
             return upkeep.faults(db)
 
 
 def _rater(link: Link) -> int:
-    """The rater behind a link, and nobody else."""
+    """Return the rater of a link; refuse every other link."""
     if link.role != "rater" or link.rater_id is None:
         raise NotNowError("this link is not a rater's; open your own")
     return link.rater_id

@@ -26,26 +26,26 @@ from assay.campaign.store.units.base import Link
 from assay.campaign.store.units.people import token_hash
 
 OF_SERVER = Link(0, "owner")
-"""The link of whoever runs the server: an owner of every campaign."""
+"""The link of the owner of the server, who owns every campaign."""
 
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What a token opens; without a campaign, all of them."""
+    """What a token opens; all campaigns if none is named."""
 
     link: Link
     campaign: Campaign | None
 
 
 class Disconnects(Protocol):
-    """Something to let go of."""
+    """Something that can be disconnected."""
 
     def disconnect(self) -> None:
-        """Let go."""
+        """Close all connections."""
 
 
 class Hub:
-    """The campaigns that one server serves, each with a writer and a lock of its own."""
+    """The campaigns that one server serves, each with its own writer and lock."""
 
     def __init__(self, folder: Path | None = None, keys: HubKeys | None = None) -> None:
         self.folder = folder
@@ -54,16 +54,16 @@ class Hub:
         self.campaigns: dict[str, Campaign] = {}
         self.folders: dict[str, Path] = {}
         self.making = Lock()
-        """Held while a table is read or a campaign made: one at a time keeps memory bounded."""
+        """Held while a table is read or a campaign is made: one at a time bounds memory."""
         self.refreshed: float | None = None
-        """When results were last looked after, by the monotonic clock; None where nobody does."""
+        """When results were last refreshed, by the monotonic clock; None if they are not."""
         self.previews: dict[str, Disconnects] = {}
         """Copies of campaigns that their owners are trying."""
         self._known: dict[str, Access] = {}
         """What links of campaigns open, by the hash of their token."""
 
     def add(self, campaign: Campaign, folder: Path | None = None) -> Campaign:
-        """Serve one more campaign; where two have the same slug, the second gets a number."""
+        """Serve one more campaign; a second one with the same slug gets a number."""
         slugs = (
             campaign.slug,
             *(f"{campaign.slug}-{k}" for k in range(2, len(self.campaigns) + 3)),
@@ -75,7 +75,7 @@ class Hub:
         return campaign
 
     def find(self, token: str) -> Access | None:
-        """What a token opens, if anything; it is asked anew whether the link still holds."""
+        """Look up what a token opens, if anything, and whether its link still holds."""
         if self.keys is not None and hmac.compare_digest(token.encode(), self.keys.owner.encode()):
             return Access(OF_SERVER, None)
         known = self.remembered(token)
@@ -96,19 +96,19 @@ class Hub:
         return all(campaign.ready() for campaign in list(self.campaigns.values()))
 
     def disconnect(self) -> None:
-        """Let go of every campaign."""
+        """Disconnect every campaign."""
         self.end_previews()
         for campaign in self.campaigns.values():
             campaign.disconnect()
 
     def end_previews(self) -> None:
-        """Throw all copies away."""
+        """Discard all previews."""
         while self.previews:
             self.previews.popitem()[1].disconnect()
 
 
 def hub_of(served: Campaign | Hub) -> Hub:
-    """A hub; of one campaign, if that is what is served."""
+    """Return the hub itself, or a hub of one campaign."""
     if isinstance(served, Hub):
         return served
     hub = Hub()
@@ -117,7 +117,7 @@ def hub_of(served: Campaign | Hub) -> Hub:
 
 
 def is_hub(folder: Path) -> bool:
-    """Whether a folder holds campaigns, or nothing yet, and is no campaign or project itself."""
+    """Whether a folder holds campaigns or is empty, and is not itself a campaign or project."""
     if not folder.is_dir() or (folder / FILE).is_file() or (folder / "assay.toml").is_file():
         return False
     visible = [path for path in folder.iterdir() if not path.name.startswith(".")]
@@ -130,9 +130,9 @@ def _campaign_folders(folder: Path) -> list[Path]:
 
 @contextmanager
 def open_hub(folder: Path, address: str, public: str | None = None) -> Iterator[Hub]:
-    """All campaigns of a folder, to serve at an address; each says so for as long as it is.
+    """Open all campaigns of a folder and record in their keys where they are served.
 
-    The first time, the folder gets a link for whoever runs the server.
+    The first time, the folder gets a link for the owner of the server.
     """
     refuse_remote(folder)
     with ExitStack() as held:
@@ -151,7 +151,7 @@ def open_hub(folder: Path, address: str, public: str | None = None) -> Iterator[
 
 
 def take_in(hub: Hub, folder: Path) -> Campaign:
-    """Open the campaign of a folder, and say in its keys where it is served."""
+    """Open the campaign of a folder and record in its keys where it is served."""
     keys = read_keys(folder)
     campaign = hub.add(open_campaign(keys.store or folder), folder)
     if hub.keys is not None:

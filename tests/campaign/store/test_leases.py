@@ -7,6 +7,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pytest
 from sqlalchemy.event import listen
 from tests.campaign.store.world import (
@@ -20,6 +21,7 @@ from tests.campaign.store.world import (
     work,
 )
 
+import assay
 from assay.campaign.records import InvalidAnswerError, NotNowError
 from assay.project.settings import Checks, Raters, Screen, Settings
 
@@ -221,6 +223,31 @@ def test_long_tasks_are_dealt_in_blocks(place: Place) -> None:
             met.update((a, b) for a in own for b in own if a < b)
             assert {row.block_probability for row in rows} == {0.5}
         assert max(met.values()) - min(met.values()) <= 2
+
+
+def test_outputs_that_are_merged_in_some_segments_are_shown_in_the_others(place: Place) -> None:
+    settings = Settings(
+        protocol="da", screen=Screen(merge="segment"), raters=Raters(number=1, overlap="0%")
+    )
+    rows = [
+        {
+            "system": f"system-{name}", "doc": f"doc-{doc}", "seg": str(4 * doc + seg),
+            "source": f"Quelle {doc} {seg}",
+            "target": f"text {doc} {seg} of {name if seg == 0 else 'all'}",
+        }
+        for doc in range(2) for seg in range(4) for name in "ABC"
+    ]  # fmt: skip
+    scores = assay.read_scores(pl.DataFrame(rows))
+    whole = assay.sample(scores, design="documents", budget="100%", rng=1)
+    made = make(place, settings, test_set=scores, sample=whole)
+    with opened(place) as campaign:
+        (link,) = rater_links(campaign, made)
+        task = campaign.next(link)
+        texts = [one["texts"] for one in task["outputs"]]
+        assert len({column[0] for column in texts}) == 3
+        assert sorted(text is not None for column in texts for text in column[1:]) == (
+            [False] * 6 + [True] * 3
+        )
 
 
 def test_second_showings_come_later_and_look_the_same(place: Place) -> None:

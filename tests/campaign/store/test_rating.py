@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from sqlalchemy.event import listen
 from tests.campaign.store.world import (
     HandClock,
     answers,
@@ -52,6 +54,23 @@ def test_the_same_key_gets_the_same_reply_and_stores_nothing(tmp_path: Path) -> 
         own = campaign.mine_one(link, task["lease"])["answers"]["0"]
         assert [one["scores"] for one in own] == [{"score": 10}]
         assert campaign.status().answers == 1
+
+
+def test_a_task_and_an_answer_take_few_statements(place: Path | str) -> None:
+    made = make(place)
+    asked: list[str] = []
+    with opened(place) as campaign:
+        link = rater_links(campaign, made)[0]
+        finish(campaign, link, campaign.next(link))
+        writer: Any = campaign._store.writer
+        listen(writer._engine, "before_cursor_execute", lambda *said: asked.append(said[2]))
+        task = campaign.next(link)
+        given = [line for line in asked if not line.startswith("BEGIN")]
+        asked.clear()
+        campaign.send(link, task["lease"], 0, body(task, 0))
+        sent = [line for line in asked if not line.startswith("BEGIN")]
+    assert len(given) <= 12
+    assert len(sent) <= 11
 
 
 def test_drafts_come_back_and_go_with_the_answer(tmp_path: Path) -> None:

@@ -105,6 +105,25 @@ def test_links_end_at_once_and_new_ones_work(several: Several) -> None:
     assert several.ask(new, "GET", "/api/mine").status_code == 200
 
 
+def test_a_link_that_ends_while_its_rater_works_ends_for_every_request(several: Several) -> None:
+    campaign, rater = several.hub.campaigns["news-b"], several.keys["b"].raters["rater-1"]
+    campaign.open("owner")
+    task = several.ask(rater, "POST", "/api/next").json()
+    new = campaign.new_link("rater-1")
+    lease = f"/api/leases/{task['lease']}"
+    requests = {
+        "/api/next": ("POST", {}),
+        f"{lease}/screens/0/draft": ("PUT", {"body": {}}),
+        f"{lease}/screens/0/answers": ("POST", {"key": "one", "answers": []}),
+        f"{lease}/beat": ("POST", {}),
+        f"{lease}/problem": ("POST", {"text": "odd"}),
+    }
+    for path, (method, sent) in requests.items():
+        assert several.ask(rater, method, path, sent).status_code == 401, path
+    assert [one.answers for one in campaign.status().raters] == [0]
+    assert several.ask(new, "POST", "/api/next").json()["lease"] == task["lease"]
+
+
 def test_each_says_where_it_is_served_and_is_let_go(tmp_path: Path) -> None:
     add(tmp_path / "a", "news")
     with open_hub(tmp_path, "http://127.0.0.1:1", "https://rate.example"):

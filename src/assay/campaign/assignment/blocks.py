@@ -10,14 +10,14 @@ TRIES = 60
 
 
 class Dealer:
-    """Deals sets of systems one after the other and remembers who has met whom."""
+    """Deal sets of systems one after the other and count which systems have met."""
 
     def __init__(self, systems: int, rng: np.random.Generator) -> None:
         self.met = np.zeros((systems, systems))
         self._rng = rng
 
     def deal(self, systems: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, ...]]:
-        """Sets of these sizes, no system in two of them; the draw of some that evens meetings most.
+        """Return disjoint sets of these sizes, from the draw that evens out meetings most.
 
         >>> dealer = Dealer(4, np.random.default_rng(1))
         >>> sorted(sorted(one) for one in dealer.deal(range(4), [2, 2]))
@@ -37,7 +37,7 @@ class Dealer:
 
 
 def block_sizes(systems: int, segments: int, most: int) -> list[int]:
-    """The sizes of the blocks of a task that would show more than so many outputs.
+    """Return the block sizes of a task, which may show at most so many outputs at once.
 
     >>> block_sizes(6, 20, 60), block_sizes(6, 10, 60), block_sizes(7, 20, 60)
     ([3, 3], [6], [3, 2, 2])

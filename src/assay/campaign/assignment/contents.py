@@ -57,7 +57,7 @@ def prepare(
     folder: Path, settings: Settings, test_set: TestSet, sample: Sample | None,
     errors: Errors | None, kits: KitDesign | None, rng: Rng,
 ) -> Contents:  # fmt: skip
-    """Everything that is drawn, and every fault found, before anything is written."""
+    """Draw everything and find every fault, before anything is written."""
     protocol = make_protocol(settings)
     if settings.raters.lease != "auto":
         fixed_minutes(settings.raters.lease)
@@ -91,7 +91,7 @@ def prepare(
 
 
 def with_texts(task: PlannedTask, items: Items) -> PlannedTask:
-    """The task without outputs that do not exist."""
+    """Remove outputs that do not exist from a task."""
     rated = {
         segment: tuple(one for one in systems if (segment, one) in items.targets)
         for segment, systems in task.rated.items()
@@ -103,7 +103,7 @@ def _spoil(
     tasks: Sequence[PlannedTask], leaders: Sequence[dict[tuple[int, int], int]], items: Items,
     rng: np.random.Generator,
 ) -> list[dict[tuple[int, int], str]]:  # fmt: skip
-    """In a check every output is a spoiled copy, so that none stands out."""
+    """Spoil every output of a check, so that none stands out."""
     return [
         {
             (segment, system): items.spoiled(segment, system, rng)
@@ -132,7 +132,7 @@ def _lessons(folder: Path, settings: Settings) -> list[Lesson | Form]:
 def _marks(
     errors: Errors | None, items: Items, test_set: TestSet, protocol: Protocol
 ) -> list[tuple[int, int, Span]]:
-    """The marks of an errors table that have a place in a text, as the protocol asks for them."""
+    """Read the marks of an errors table that have a position, in the terms of the protocol."""
     asked = protocol.wire()
     severities = {one["name"].lower(): one["name"] for one in asked["severities"]}
     if errors is None or not severities:

@@ -1,4 +1,4 @@
-"""How long a task may be held, and how what a rater sees is ordered."""
+"""How long a task may be held, and the order of what a rater sees."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from assay.errors import OptionError
 
 TIMES_MEDIAN, LEAST_MINUTES, MOST_MINUTES = 4, 20.0, 120.0
 SECONDS_PER_OUTPUT = 30.0
-"""Assumed until tasks were finished."""
+"""Assumed until the first tasks are done."""
 LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
 
 
 def lease_minutes(lease: str, outputs: int, seconds: float) -> float:
-    """Minutes for a task: as settings say, or four times what such tasks take, 20 to 120.
+    """Minutes for a task: as the settings say, or four times the usual duration, 20 to 120.
 
     >>> lease_minutes("auto", 20, 30.0), lease_minutes("45", 20, 30.0)
     (40.0, 45.0)
@@ -27,7 +27,7 @@ def lease_minutes(lease: str, outputs: int, seconds: float) -> float:
 
 
 def fixed_minutes(lease: str) -> float:
-    """The minutes that settings name."""
+    """Return the minutes that the settings name."""
     text = lease.strip().removesuffix("min").strip()
     try:
         minutes = float(text)
@@ -43,7 +43,7 @@ def fixed_minutes(lease: str) -> float:
 def screens(
     systems: Sequence[int], side_by_side: int, rng: np.random.Generator, *, together: bool
 ) -> list[list[int]]:
-    """The systems of a task on screens, drawn anew for every rater and task.
+    """Spread the systems of a task over screens in random order.
 
     Screens differ by at most one output.
     """

@@ -36,12 +36,12 @@ from assay.results import from_plain
 RIGHT = 17_170_417
 TAKE_RIGHT = select(func.pg_try_advisory_lock(RIGHT))
 GIVE_BACK = select(func.pg_advisory_unlock_all())
-"""The right to compute results, which one process has; a database holds one campaign."""
+"""The advisory lock of the one process that computes results; a database holds one campaign."""
 
 
 @dataclass
 class Store:
-    """What a campaign is read from and written to."""
+    """An open campaign: its readers, its writer, its clock and its rules."""
 
     place: Place
     readers: Engine
@@ -54,7 +54,7 @@ class Store:
 
     @contextmanager
     def reading(self) -> Iterator[Connection]:
-        """A connection that sees one moment and cannot write."""
+        """Open a connection for reading."""
         try:
             with self.readers.connect() as db:
                 yield db
@@ -66,7 +66,7 @@ class Store:
 
     @contextmanager
     def moment(self) -> Iterator[Connection]:
-        """A connection whose every read sees the same moment."""
+        """Open a connection whose reads all see the same moment."""
         with self.reading() as db:
             if db.dialect.name == "postgresql":
                 db = db.execution_options(isolation_level="REPEATABLE READ")
@@ -74,9 +74,9 @@ class Store:
 
     @contextmanager
     def alone(self) -> Iterator[Callable[[], bool]]:
-        """Whether nobody else holds the right to compute results, asked for again every time.
+        """Give a function that says whether this process may compute results.
 
-        Of a file there is one server. A database gives the right back when who has it is gone.
+        A file has one server, which may. A database releases the right when its holder is gone.
         """
         if self.readers.dialect.name != "postgresql":
             yield lambda: True
@@ -94,20 +94,20 @@ class Store:
             db.execute(GIVE_BACK)
 
     def submit(self, work: Callable[..., Any], *arguments: Any) -> Future[Any]:
-        """Run a unit of work; the future is resolved when it is on the disk."""
+        """Run a unit of work; the future is resolved when it is on disk."""
         if self.writer is None:
             raise InputError("the campaign was opened for reading; open it with `write`")
         return self.writer.submit(work, *arguments)
 
     def close(self) -> None:
-        """Finish what was submitted and let go of everything."""
+        """Finish what was submitted, then close all connections."""
         self.held.close()
 
 
 def open_store(
     folder_or_url: str | os.PathLike[str], *, write: bool, clock: Clock | None = None
 ) -> Store:
-    """Open a store, for one writer at a time where it is a file."""
+    """Open a store; a file has at most one writer."""
     place = Place.of(folder_or_url)
     clock = clock if clock is not None else Clock()
     if place.file is not None and not place.file.exists():
@@ -137,7 +137,7 @@ def open_store(
 
 
 def read_rules(db: Connection) -> tuple[Rules, str]:
-    """What was decided when the campaign was made."""
+    """Read what was fixed when the campaign was made, and its slug."""
     row = db.execute(select(s.campaign)).one()
     settings = from_plain(row.settings, Settings, "the settings")
     instructions = None

@@ -1,4 +1,4 @@
-"""One clock for everything the server writes down; it never goes back."""
+"""The server's clock, which never goes back."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 class Clock:
     """Milliseconds since 1970, each later than the one before.
 
-    The computer's clock is asked once: if somebody sets it afterwards, nothing changes here.
+    The computer's clock is read once: setting it later changes nothing here.
     """
 
     def __init__(self, start: Callable[[], float] = time.time) -> None:
@@ -23,23 +23,23 @@ class Clock:
         return int((self._ahead + time.monotonic()) * 1000)
 
     def not_before(self, moment: int) -> None:
-        """Go on after this moment, the last that was written down.
+        """Continue after this moment, the last that was stored.
 
-        If the computer's clock is behind it, time passes from there: leases end as they should.
+        If the computer's clock is behind, time passes from there, so that leases still end.
         """
         with self._lock:
             self._ahead += max(0, moment - self._read()) / 1000
             self._last = max(self._last, moment)
 
     def now(self) -> int:
-        """The time."""
+        """Return the time."""
         with self._lock:
             self._last = max(self._last + 1, self._read())
             return self._last
 
 
 def iso(moment: int) -> str:
-    """A moment as people and JSON have it.
+    """Format a moment as ISO 8601.
 
     >>> iso(0)
     '1970-01-01T00:00:00.000Z'

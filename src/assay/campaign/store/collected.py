@@ -27,9 +27,6 @@ from assay.campaign.store.tally import Tally
 from assay.campaign.store.units.base import Rules
 from assay.results import plain
 
-Columns = dict[str, dict[str, Any]]
-"""Of every lease: code to where it was shown."""
-
 
 def read_collected(
     db: Connection, rules: Rules, tally: Tally, seen: LookSeen | None = None
@@ -87,30 +84,28 @@ def stored_answers(
     Of a look, what it had ``seen``, and left out who was left out then.
     """
     slots: dict[tuple[int, int], list[Row[Any]]] = defaultdict(list)
-    for slot in db.execute(slots_with_texts()):
+    for slot in db.execute(slots_with_texts()).all():
         slots[slot.task, slot.shown_as].append(slot)
-    columns: Columns = defaultdict(dict)
-    for shown in db.execute(select(s.shown).order_by(s.shown.c.lease, s.shown.c.place)):
-        columns[shown.lease][shown.code] = shown
+    screens: dict[tuple[str, int], list[Row[Any]]] = defaultdict(list)
+    for column in db.execute(select(s.shown).order_by(s.shown.c.place)).all():
+        screens[column.lease, column.screen].append(column)
     marks, keys = read_spans(db), _keys(db)
     passed = {(row[0], row[1], row[2]): row[3] for row in db.execute(_checks())}
     begun = Counter(
         (row[0], row[1]) for row in db.execute(select(s.mark.c.segment, s.mark.c.system))
     )
-    for row in db.execute(_answers(revisions=revisions or seen is not None)):
+    for row in db.execute(_answers(revisions=revisions or seen is not None)).all():
         if seen is not None and row.sent not in seen.sent:
             continue
         out = row.rater_state != "active" if seen is None else row.rater in seen.excluded
         answer = _answer(row, marks.get(row.id, ()), keys.get(row.id))
-        own = columns[row.lease]
-        screen = [column for column in own.values() if column.screen == row.screen]
-        # A comparison is about all outputs of its screen.
-        named = [own[row.code]] if row.code is not None else screen
-        for column in named:
+        for place, column in enumerate(screens[row.lease, row.screen]):
+            # A comparison, which has no code, is about all outputs of its screen.
+            if row.code not in (None, column.code):
+                continue
             for slot in slots[row.task, column.system]:
                 if row.place in (None, slot.place) and _holds(row.chosen, slot.system):
                     found = passed.get((row.lease, slot.system, slot.place))
-                    place = column.place - screen[0].place
                     before = 0 if slot.spoiled else begun[slot.segment, slot.shown_as]
                     yield _stored(row, answer, column, place, slot, found, out, before)
 

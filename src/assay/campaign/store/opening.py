@@ -1,4 +1,4 @@
-"""Opening the store: where it is, who may write, and whether its tables are today's."""
+"""Opening the store: where it is, and who may write to it."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ REMOTE = {
     "9p", "afs", "beegfs", "ceph", "cifs", "fuse.glusterfs", "fuse.sshfs", "gpfs", "lustre",
     "ncpfs", "nfs", "nfs4", "smb3", "smbfs",
 }  # fmt: skip
-"""File systems over a network, on which SQLite's locks cannot be relied on."""
+"""Network file systems, where SQLite's locks are unreliable."""
 POSTGRES_WORKERS = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Place:
-    """Where a campaign is kept: a file, or a database by its address."""
+    """Where a campaign is stored: a file, or the address of a database."""
 
     file: Path | None
     url: URL
 
     @classmethod
     def of(cls, folder_or_url: str | os.PathLike[str]) -> Place:
-        """The place of a folder or an address."""
+        """Return the place that a folder or an address names."""
         text = os.fspath(folder_or_url)
         if "://" not in text:
             file = Path(text)
@@ -54,7 +54,7 @@ class Place:
 
     @property
     def address(self) -> str:
-        """What opens it again, password and all: for another process, never to be shown."""
+        """The address with its password: for another process, never for display."""
         return str(self.file) if self.file else self.url.render_as_string(hide_password=False)
 
     def __str__(self) -> str:
@@ -62,7 +62,7 @@ class Place:
 
 
 def make_engine(place: Place, *, write: bool) -> Engine:
-    """Connections to the store; for SQLite one that writes, or several that only read."""
+    """Return an engine; for SQLite one connection that writes, or several that only read."""
     if place.file is None:
         # A unit of work that meets a lost connection is tried again; a read is not.
         return create_engine(
@@ -74,7 +74,7 @@ def make_engine(place: Place, *, write: bool) -> Engine:
     engine = create_engine(
         address, poolclass=QueuePool, json_serializer=dump,
         connect_args={"check_same_thread": False, "timeout": BUSY_MS / 1000},
-        # A connection reads the tables' form when it is opened, which costs more than most reading.
+        # Opening a connection parses the schema, which costs more than most reads: keep them all.
         **({"pool_size": 1, "max_overflow": 0} if write else {"max_overflow": -1}),
     )  # fmt: skip
     event.listen(engine, "connect", _prepare_writer if write else _prepare_reader)
@@ -83,7 +83,7 @@ def make_engine(place: Place, *, write: bool) -> Engine:
 
 
 def dump(value: object) -> str:
-    """JSON in ASCII, which takes half characters too that no database stores as text."""
+    """Encode as ASCII JSON, which also holds lone surrogates that no database stores as text."""
     return json.dumps(value, separators=(",", ":"))
 
 
@@ -94,7 +94,7 @@ def _quoted(file: Path) -> str:
 
 
 def _prepare_writer(connection: Any, _: object) -> None:
-    connection.isolation_level = None  # transactions begin where we say so
+    connection.isolation_level = None  # no implicit BEGIN
     for pragma in (
         "journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON", f"busy_timeout={BUSY_MS}",
     ):  # fmt: skip
@@ -116,7 +116,7 @@ def _begin(connection: Any) -> None:
 
 
 def refuse_remote(folder: Path, mounts: str | None = None) -> None:
-    """Refuse a folder on a network, where SQLite may lose what it wrote."""
+    """Refuse a folder on a network file system, where SQLite may lose answers."""
     if mounts is None:
         listing = Path("/proc/mounts")
         mounts = listing.read_text("utf-8", "replace") if listing.exists() else ""
@@ -137,9 +137,9 @@ def refuse_remote(folder: Path, mounts: str | None = None) -> None:
 
 @contextmanager
 def only_writer(folder: Path) -> Iterator[None]:
-    """The right to write, for one process; whoever comes second learns who has it.
+    """Hold the right to write to a folder; refuse a second process and name the first.
 
-    The system gives the lock back when a process ends, however it ends.
+    The system releases the lock when the process ends, even after kill -9.
     """
     path = folder / LOCK
     with path.open("a+", encoding="ascii") as file:
@@ -176,14 +176,14 @@ def _lock(file: Any) -> bool:
 
 
 def reachable(engine: Engine, place: Place) -> None:
-    """Refuse a database that does not answer, with its reason."""
+    """Refuse a database that does not answer, and say why."""
     with explained(place):
         engine.connect().close()
 
 
 @contextmanager
 def explained(place: Place) -> Iterator[None]:
-    """Say of a database that cannot be used which it is and why."""
+    """Turn a database error into a message that names the store and the reason."""
     try:
         yield
     except DBAPIError as error:
@@ -194,5 +194,5 @@ def explained(place: Place) -> Iterator[None]:
 
 
 def first_line(error: DBAPIError) -> str:
-    """What a database says, in one line."""
+    """Return the first line of a database error."""
     return str(error.orig).strip().partition("\n")[0]

@@ -1,4 +1,4 @@
-"""What has come in, counted as it comes: nobody who looks counts everything again."""
+"""Counts of what has come in, kept up to date so that no page counts everything again."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from assay.campaign.records import FORMS
 from assay.campaign.store import schema as s
 
 SEEN_AGAIN = 200
-"""Rows before the last one that are read again: transactions may end in another order."""
+"""Rows before the last one that are read again, as transactions may commit out of order."""
 HOUR_MS = 3_600_000
 UNREMARKABLE = ("lease", "link", "rater")
-"""Kinds of events of which every task makes some; nobody reads through them."""
+"""Kinds of events that every task causes, which no page lists."""
 
 AFTER: BindParameter[int] = bindparam("after")
 BEFORE = s.sent.alias("before")
@@ -67,9 +67,9 @@ class Tally:
         self.by_hour: Counter[int] = Counter()
         """Hours since 1970 to the answers first sent in them."""
         self.positions: dict[int, int] = {}
-        """Of the tasks that are rated for the first time: task to place in the order."""
+        """The place in the order of every task that is not a second showing or a lesson."""
         self.events: dict[int, str] = {}
-        """What people did and what they should know: event to kind, in order."""
+        """The kind of every event that a page lists, by number."""
         self._seconds: dict[int, list[float]] = defaultdict(list)
         self._last = (0, 0)
         self._counted: set[int] = set()
@@ -78,7 +78,7 @@ class Tally:
 
     @contextmanager
     def now(self, db: Connection) -> Iterator[Tally]:
-        """The counts with all that this connection sees; they stay so until the block ends."""
+        """Count what this connection sees; the counts do not change until the block ends."""
         with self._lock:
             last = seen(db)
             if last != self._last:
@@ -115,5 +115,5 @@ class Tally:
 
 
 def seen(db: Connection) -> tuple[int, int]:
-    """The last answer and the last event: another pair where anything has changed."""
+    """Return the last answer and the last event, which differ after any change."""
     return db.execute(LAST_SENT).scalar_one() or 0, db.execute(LAST_EVENT).scalar_one() or 0

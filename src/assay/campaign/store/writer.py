@@ -1,6 +1,6 @@
-"""Writing: many transactions, one commit (SQLite), or several workers (PostgreSQL).
+"""Writing: one thread that commits many units at once (SQLite), or several workers (PostgreSQL).
 
-A caller gets a future, which is resolved after the commit: what was acknowledged is on the disk.
+A caller gets a future that is resolved after the commit: what was acknowledged is on disk.
 """
 
 from __future__ import annotations
@@ -31,9 +31,9 @@ log = logging.getLogger("assay.campaign")
 MOST_AT_ONCE = 256
 TRIES, PAUSE = 6, 0.02
 MOST_LISTED = 60
-"""Refusals of one person in a minute that are written down one by one."""
+"""Refusals of one sender in a minute that are logged one by one."""
 AGAIN = ("40001", "40P01", "55P03", "57P01", "57P02", "57P03")
-"""States in which PostgreSQL asks for another try: conflicts, and a server that stops."""
+"""SQL states after which a unit is tried again: conflicts, and a server that is shutting down."""
 
 Work = Callable[..., Any]
 
@@ -42,13 +42,13 @@ class Writer(Protocol):
     """Runs transactions."""
 
     failing: bool
-    """Whether the last of them could not be written, as on a full disk."""
+    """Whether the last transaction could not be written, for example on a full disk."""
 
     def submit(self, work: Work, *arguments: Any) -> Future[Any]:
         """Run ``work(unit, *arguments)`` in a transaction; the result comes after the commit."""
 
     def close(self) -> None:
-        """Finish what was submitted, and stop."""
+        """Finish what was submitted, then stop."""
 
 
 @dataclass(slots=True)
@@ -60,7 +60,7 @@ class _Job:
     error: BaseException | None = None
 
     def run(self, db: Connection, clock: Clock, rules: Rules) -> None:
-        """Keep what comes out; a fault of the database goes to the caller."""
+        """Keep the result or the refusal; raise a fault of the database."""
         try:
             self.result = self.work(Unit(db, clock.now(), rules), *self.arguments)
         except OperationalError:
@@ -70,7 +70,7 @@ class _Job:
             raise
 
     def resolve(self) -> None:
-        """Tell the caller."""
+        """Give the caller the result or the error."""
         if self.error is not None:
             self.future.set_exception(self.error)
         else:
@@ -78,9 +78,9 @@ class _Job:
 
 
 class GroupWriter:
-    """One thread, one connection: what is waiting goes into one transaction.
+    """One thread and one connection: all waiting units go into one transaction.
 
-    Each unit of work has a savepoint of its own, so that one that is refused leaves nothing.
+    Each unit has its own savepoint, so that a refused one leaves nothing behind.
     """
 
     def __init__(self, engine: Engine, clock: Clock, rules: Rules) -> None:
@@ -95,7 +95,7 @@ class GroupWriter:
     def submit(self, work: Work, *arguments: Any) -> Future[Any]:
         """Run ``work(unit, *arguments)`` in a transaction; the result comes after the commit."""
         job = _Job(work, arguments, Future())
-        # Who waits may leave; what was sent is stored all the same.
+        # A caller that gives up does not cancel the unit: what was sent is stored.
         job.future.set_running_or_notify_cancel()
         with self._gate:
             if self._closed:
@@ -104,7 +104,7 @@ class GroupWriter:
         return job.future
 
     def close(self) -> None:
-        """Finish what was submitted, and stop."""
+        """Finish what was submitted, then stop."""
         with self._gate:
             if not self._closed:
                 self._closed = True
@@ -124,7 +124,7 @@ class GroupWriter:
                     break
                 batch.append(job)
             if not self._commit(batch):
-                # One of them may be to blame: the others shall not wait for it.
+                # One unit may be to blame: try each alone, so that the others are stored.
                 for job in batch:
                     if not self._commit([job]):
                         job.error = UnavailableError(
@@ -137,7 +137,7 @@ class GroupWriter:
                 return
 
     def _commit(self, batch: list[_Job]) -> bool:
-        """Whether all went to the disk; if not, nothing did."""
+        """Commit all units or none; whether that worked."""
         try:
             with self._engine.connect() as db, db.begin():
                 for job in batch:
@@ -165,7 +165,7 @@ class GroupWriter:
 
 
 class PooledWriter:
-    """Several workers, a transaction each; conflicts are tried again."""
+    """Several workers with one transaction per unit; conflicts are tried again."""
 
     def __init__(self, engine: Engine, clock: Clock, rules: Rules) -> None:
         self._engine, self._clock, self._rules = engine, clock, rules
@@ -180,7 +180,7 @@ class PooledWriter:
             raise UnavailableError("the campaign is being stopped; try again in a minute") from None
 
     def close(self) -> None:
-        """Finish what was submitted, and stop."""
+        """Finish what was submitted, then stop."""
         self._pool.shutdown()
 
     def _tried(self, work: Work, arguments: tuple[Any, ...]) -> Any:
@@ -207,7 +207,7 @@ class PooledWriter:
 
 
 def say_why(error: Exception | None, what: str = "nothing can be written") -> None:
-    """Tell who runs the server what cannot be done and why; what was sent is not in it."""
+    """Log what failed and why, without anything that a rater sent."""
     reason = first_line(error) if isinstance(error, DBAPIError) else ""
     log.error(what, extra={"fields": {
         "kind": type(error).__name__, "reason": reason
@@ -215,9 +215,9 @@ def say_why(error: Exception | None, what: str = "nothing can be written") -> No
 
 
 def note_refusal(unit: Unit, work: Work, arguments: tuple[Any, ...], error: BaseException) -> None:
-    """Count what was forged or did not fit; what was in it is not kept.
+    """Log a forged or malformed request without its content.
 
-    Of a flood some are listed, and with the next one how many more there were.
+    Of a flood only the first are logged; the next refusal says how many were not.
     """
     if not isinstance(error, NotYoursError | InvalidAnswerError):
         return

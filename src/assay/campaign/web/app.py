@@ -1,4 +1,4 @@
-"""The application: routes, what every one of them refuses, and how refusals look."""
+"""The application: its routes, and how it refuses requests."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from assay.errors import OptionError
 
 
 def create_app(served: Campaign | Hub, *, public_url: str | None = None) -> FastAPI:
-    """A campaign, or several, as an ASGI application; whoever opened them closes them."""
+    """Make the ASGI application of one or several campaigns, which the caller closes."""
     app = FastAPI(
         title="Assay", version=__version__, openapi_url=None, docs_url=None, redoc_url=None
     )
@@ -48,7 +48,7 @@ async def _campaign_refused(request: Request, error: Exception) -> JSONResponse:
     assert isinstance(error, CampaignError)
     if isinstance(error, InvalidAnswerError):
         return _faulty(error)
-    # What a database says of itself, such as where it is, is for whoever runs the server.
+    # What a database says about itself, such as its address, goes to the log, not to the client.
     told = error.status not in (401, 404) and error.__cause__ is None
     sentence = str(error) if told else SENTENCES[error.status]
     back = error.address if isinstance(error, NotNowError) else None
@@ -99,7 +99,7 @@ def _path(loc: tuple[Any, ...]) -> str:
 
 
 def _describe(app: FastAPI) -> None:
-    """Put the shape of refusals into the OpenAPI description, where the routes point to it."""
+    """Add the schema of refusals, which the routes refer to, to the OpenAPI description."""
     plain = app.openapi
 
     def described() -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""Connections: how much may come beside a body, and how long a request may take to come."""
+"""Connections: limits on headers and on the time that a request takes to arrive."""
 
 from __future__ import annotations
 
@@ -10,17 +10,17 @@ from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 from assay.campaign.uploads import MOST_BYTES as MOST_UPLOADED
 
 MOST_BYTES = 64 * 1024
-"""Of headers, and of what stands between the pieces of a body and after it."""
+"""Of headers, and of chunk framing and trailers."""
 MOST_SECONDS = 20.0
-"""For the headers, since the connection or the request began."""
+"""For the headers, from the start of the connection or the request."""
 LAST_SECONDS = 1.0
-"""For a body that is still coming when the server stops: nobody was told that it is kept."""
+"""For a body that is still arriving when the server stops: it was not acknowledged."""
 
 
 class Connection(HttpToolsProtocol):
-    """A connection that is closed where nobody asks anything in time, or asks without end.
+    """A connection that is closed if no request arrives in time, or one without end.
 
-    Uvicorn would wait for ever, and keep whatever comes.
+    Uvicorn alone would wait forever and keep whatever arrives.
     """
 
     def __init__(self, *args: Any, **more: Any) -> None:
@@ -35,19 +35,19 @@ class Connection(HttpToolsProtocol):
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing more."""
+        """Stop the timer."""
         self._stop_waiting()
         super().connection_lost(exc)
 
     def shutdown(self) -> None:
-        """Finish what was asked in full; wait a moment only for the rest of a request."""
+        """Finish complete requests; wait a moment for the rest of an incomplete one."""
         super().shutdown()
         self.loop.call_later(LAST_SECONDS, self._cut_off)
 
     def data_received(self, data: bytes) -> None:
-        """Count what is no body; of the piece in which a request begins, nothing."""
+        """Count what is not body, except in the piece in which a request begins."""
         if self._timer is None and self.cycle is not None and self.cycle.response_complete:
-            self._wait()  # what comes now is a request soon, or nothing that anybody reads
+            self._wait()  # the next request begins, or something that is not one
         self._beside += len(data)
         super().data_received(data)
         most = MOST_BYTES + min(self._body, MOST_UPLOADED) // 4
@@ -62,12 +62,12 @@ class Connection(HttpToolsProtocol):
         self._wait()
 
     def on_header(self, name: bytes, value: bytes) -> None:
-        """Keep a header, but not what comes after a body."""
+        """Keep a header, but not a trailer."""
         if self._in_headers:
             super().on_header(name, value)
 
     def on_headers_complete(self) -> None:
-        """The request is here, but for its body."""
+        """The headers are complete."""
         self._in_headers = False
         self._stop_waiting()
         super().on_headers_complete()
@@ -91,7 +91,7 @@ class Connection(HttpToolsProtocol):
         if self._in_headers:
             self.send_400_response("The request did not come in time.")
         else:
-            self.transport.close()  # a browser that got ready for more than it needed
+            self.transport.close()  # a spare connection of a browser
 
     def _cut_off(self) -> None:
         if self.cycle is not None and self.cycle.more_body:

@@ -1,4 +1,4 @@
-"""How often one link or one address may ask, kept in memory."""
+"""Rate limits per link and per address, kept in memory."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 MOST_KEPT = 10_000
-"""Buckets in memory; beyond it the full ones, which forget nothing, are dropped."""
+"""Buckets in memory; beyond it full buckets are dropped, which loses nothing."""
 
 
 @dataclass
@@ -20,7 +20,7 @@ class Bucket:
 
 @dataclass
 class Limit:
-    """``rate`` requests a second on average, ``burst`` at once, for every key alone.
+    """A token bucket per key: ``rate`` requests a second on average, ``burst`` at once.
 
     >>> limit = Limit(rate=1, burst=2, clock=lambda: 0.0)
     >>> [limit.spend("a"), limit.spend("a"), limit.spend("a"), limit.spend("b")]
@@ -33,7 +33,7 @@ class Limit:
     buckets: dict[str, Bucket] = field(default_factory=dict, repr=False)
 
     def spend(self, key: str) -> bool:
-        """Whether one more request is allowed now; if so, it is counted."""
+        """Count one more request if it is allowed; whether it is."""
         now = self.clock()
         bucket = self.buckets.get(key)
         if bucket is None:

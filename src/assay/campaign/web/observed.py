@@ -1,7 +1,6 @@
-"""How a server is doing: a line in the log for every request, counts and times for Prometheus.
+"""Monitoring: a log line for every request, counts and times for Prometheus.
 
-Nothing here is about a person: of a request only the route is kept, as it is declared, its status
-and how long it took.
+Nothing here concerns a person: of a request only its declared route, status and duration are kept.
 """
 
 from __future__ import annotations
@@ -26,13 +25,13 @@ log = logging.getLogger("assay.campaign")
 routes = APIRouter(tags=["operations"])
 METHODS = ("GET", "HEAD", "POST", "PUT")
 BOUNDS = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Seconds: the upper ends of the classes that times are counted in."""
+"""Upper bounds of the histogram of durations, in seconds."""
 TEXT = "text/plain; version=0.0.4; charset=utf-8"
 
 
 @dataclass
 class Requests:
-    """What was asked since the start, by route."""
+    """Requests since the start, by route."""
 
     started: float = field(default_factory=time.time)
     counts: Counter[tuple[str, str, int]] = field(default_factory=Counter)
@@ -48,7 +47,7 @@ class Requests:
         self.classes[route][bisect_left(BOUNDS, seconds)] += 1
 
     def lines(self) -> Iterator[str]:
-        """The counts and times as Prometheus reads them."""
+        """Write the counts and times for Prometheus."""
         yield from metric("assay_start_time_seconds", "gauge", [({}, self.started)])
         yield from metric("assay_requests_total", "counter", (
             ({"method": method, "route": route, "status": status}, count)
@@ -83,7 +82,7 @@ def sample(name: str, labels: dict[str, Any], value: float) -> str:
 
 
 class Observer:
-    """Counts and logs every request, refused ones too."""
+    """Count and log every request, refused ones too."""
 
     def __init__(self, app: ASGIApp, *, requests: Requests) -> None:
         self.app, self.requests = app, requests
@@ -115,9 +114,9 @@ class Observer:
 
 @routes.get("/metrics", response_class=Response, responses=documented(401, 403))
 async def metrics(request: Request, link: Reader) -> Response:
-    """Counts and times for Prometheus: of this server, and of the campaigns of the link.
+    """Counts and times of this server and of the link's campaigns, for Prometheus.
 
-    Not for everybody: how far others are is more than raters may know.
+    Raters may not read them: they must not know how far others are.
     """
     own: Campaign | None = request.state.campaign
     here = list(request.app.state.hub.campaigns.values()) if own is None else [own]

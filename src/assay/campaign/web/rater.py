@@ -1,4 +1,4 @@
-"""What raters ask: a task, drafts, answers, corrections, a break."""
+"""The routes of raters: tasks, drafts, answers, corrections."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ MEDIA_TYPES = ("image/", "audio/", "video/")
 
 
 async def written(request: Request, method: str, *args: Any) -> Any:
-    """The reply of a writing method, once it is on disk."""
+    """Call a method that writes; return its reply once it is on disk."""
     return await asyncio.wrap_future(campaign_of(request).later(method, *args))
 
 
 async def read(request: Request, method: str, *args: Any) -> Any:
-    """The reply of a reading method."""
+    """Call a method that reads."""
     return await run_in_threadpool(getattr(campaign_of(request), method), *args)
 
 
@@ -43,7 +43,7 @@ async def next_task(request: Request, link: Worker, body: wire.Empty) -> dict[st
 async def keep_draft(
     request: Request, link: Worker, lease: Lease, screen: Screen, body: wire.Draft
 ) -> Response:
-    """Keep unfinished work, so that it can be gone on with anywhere."""
+    """Keep unfinished work, so that the rater can continue on any device."""
     await written(request, "draft", link, lease, screen, body.body)
     return Response(status_code=204)
 

@@ -1,4 +1,4 @@
-"""Who may ask for what: every route declares its roles by one of the dependencies here."""
+"""Which links may use which routes: every route declares its roles with a dependency from here."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Visits:
 
 
 class Needs:
-    """A dependency that lets only links of these roles pass, or anyone if none is named.
+    """A dependency that admits links of these roles, or anyone if none is named.
 
     A page of one campaign is open to links of that campaign and to the owner of the server; a page
     of ``all_campaigns`` to the owner of the server alone. With ``remembered`` a link that was
@@ -56,7 +56,7 @@ class Needs:
         self.remembered = remembered
 
     async def __call__(self, request: Request) -> Link | None:
-        """The link of the request, counted and checked."""
+        """Count and check a request; return its link."""
         if not self.counted:
             return None
         state = request.app.state
@@ -89,7 +89,7 @@ def _counted_as(found: Access | None) -> str | None:
 
 
 def _campaign_named(request: Request, found: Access) -> Campaign:
-    """The campaign that a path names, if the link is of it."""
+    """Return the campaign that a path names; refuse links of other campaigns."""
     hub: Hub = request.app.state.hub
     campaign = hub.campaigns.get(request.path_params["slug"])
     if campaign is None or found.campaign not in (campaign, None):
@@ -98,7 +98,7 @@ def _campaign_named(request: Request, found: Access) -> Campaign:
 
 
 def campaign_of(request: Request) -> Campaign:
-    """The campaign that a request is about: that of its link, or the one that its path names."""
+    """Return the campaign of a request: that of its link, or the one in its path."""
     campaign: Campaign | None = request.state.campaign
     if campaign is None:
         raise HTTPException(404, SENTENCES[404])
@@ -106,14 +106,14 @@ def campaign_of(request: Request) -> Campaign:
 
 
 async def find_access(hub: Hub, token: str) -> Access | None:
-    """What a token opens, if anything; what cannot be a token is not looked up."""
+    """Look a token up, unless it cannot be one."""
     if not (token.isascii() and 8 <= len(token) <= 200):
         return None
     return await run_in_threadpool(hub.find, token)
 
 
 def token_of(request: Request) -> str | None:
-    """The token a request carries: a script's header goes before a browser's cookie."""
+    """Return the token of a request: a script's header comes before a browser's cookie."""
     kind, _, value = request.headers.get("authorization", "").partition(" ")
     if kind.lower() == "bearer" and value.strip():
         return value.strip()
@@ -122,7 +122,7 @@ def token_of(request: Request) -> str | None:
 
 Anyone = Annotated[Link | None, Depends(Needs())]
 Uncounted = Annotated[None, Depends(Needs(counted=False))]
-"""Anyone, as often as they like: what comes from memory and is the same for all."""
+"""Anyone, without a limit: for what comes from memory and is the same for all."""
 Rater = Annotated[Link, Depends(Needs("rater"))]
 Worker = Annotated[Link, Depends(Needs("rater", remembered=True))]
 """A rater at work, whose link is checked in the transaction that stores what they send."""
@@ -130,11 +130,11 @@ Joiner = Annotated[Link, Depends(Needs("join"))]
 Owner = Annotated[Link, Depends(Needs("owner"))]
 Reader = Annotated[Link, Depends(Needs("owner", "viewer"))]
 Host = Annotated[Link, Depends(Needs("owner", all_campaigns=True))]
-"""Whoever runs the server: the owner of all its campaigns, who may make new ones."""
+"""The owner of the server, who owns all its campaigns and may make new ones."""
 
 
 def documented(*statuses: int) -> dict[int | str, dict[str, Any]]:
-    """The refusals of a route, for OpenAPI; 429 and 503 can always happen."""
+    """List the refusals of a route for OpenAPI; any route may answer 429 or 503."""
     return {
         status: {
             "description": SENTENCES[status],

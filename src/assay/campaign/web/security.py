@@ -1,4 +1,4 @@
-"""What every request and every reply goes through: sizes, types, where it comes from, headers."""
+"""Checks on every request and headers on every reply: sizes, types, origin."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from assay.campaign.web.logs import failure
 log = logging.getLogger("assay.campaign")
 
 MOST_BYTES = 256 * 1024
-"""The largest body that is no file."""
+"""The largest body, uploads aside."""
 MOST_SECONDS, MOST_UPLOAD_SECONDS = 60, 1800
-"""In which a body has to come, and a file."""
+"""The time in which a body must arrive, and an upload."""
 LATE = "did not come in time; send it again"
 UPLOAD = pattern(r"/api/uploads/[^/]+/files/[^/]+")
-"""Where a file may come in as it is; everything else is JSON."""
+"""Where a file is uploaded as it is; every other body is JSON."""
 OWN_HEADER = "x-assay"
-"""Sent by our pages with every write; a form on another site cannot send it."""
+"""Sent by our pages with every write; a form on another site cannot set it."""
 COOKIE = "assay"
 UNAVAILABLE = "nothing can be stored now; send the same again in a few seconds"
 
@@ -47,7 +47,7 @@ HEADERS = {
 
 
 class Guard:
-    """Refuses what no route should see, and puts the safe headers on every reply."""
+    """Refuse what no route should see, and add the security headers to every reply."""
 
     def __init__(self, app: ASGIApp, *, public_url: str | None = None) -> None:
         self.app = app
@@ -93,7 +93,7 @@ class Guard:
         if kind != wanted:
             return refused(415, f"send it with the content type {wanted}")
         if headers.get("authorization", "").lower().startswith("bearer "):
-            return None  # unlike a name and a password, a browser never adds this by itself
+            return None  # unlike Basic credentials, a browser never adds this on its own
         if OWN_HEADER not in headers or not self._comes_from_here(headers, scope):
             return refused(403, "a browser may write from Assay's own pages alone")
         return None
@@ -115,17 +115,17 @@ def _origin(address: str) -> str:
 
 
 def is_upload(scope: Scope) -> bool:
-    """Whether the body is a file, which goes to the disk and not into memory."""
+    """Whether the body is an upload, which is streamed to disk."""
     return scope["method"] == "PUT" and UPLOAD.fullmatch(scope["path"]) is not None
 
 
 def most_bytes(scope: Scope) -> int:
-    """The largest body that this request may have."""
+    """Return the largest body that a request may have."""
     return MOST_UPLOADED if is_upload(scope) else MOST_BYTES
 
 
 def _limited(receive: Receive, most: int) -> Receive:
-    """A body of at most so many bytes, which comes in time."""
+    """Refuse a body that is too large or too slow."""
     read, whole = 0, False
     seconds = MOST_SECONDS if most <= MOST_BYTES else MOST_UPLOAD_SECONDS
     until = asyncio.get_running_loop().time() + seconds
@@ -152,6 +152,6 @@ def _too_large(most: int) -> JSONResponse:
 
 
 def refused(status: int, error: str, **more: Any) -> JSONResponse:
-    """A refusal with a sentence; those that may be tried again say when."""
+    """Make a refusal with a sentence; one that may be tried again says when."""
     headers = {"Retry-After": "5"} if status in (429, 503) else None
     return JSONResponse({"error": error} | more, status, headers)

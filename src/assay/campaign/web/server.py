@@ -24,15 +24,15 @@ from assay.errors import AssayError
 log = logging.getLogger("assay.campaign")
 
 MOST_SECONDS = 8
-"""For requests that are under way when the server is told to stop."""
+"""For requests in progress when the server is told to stop."""
 
 
 class QuietServer(uvicorn.Server):
-    """A server whose stop signal is a wish to stop, not the end of the process."""
+    """A server that stops at a signal without ending the process."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
-        """Stop at SIGTERM and SIGINT; uvicorn would raise them again at the end."""
+        """Stop at SIGTERM and SIGINT; uvicorn alone would raise them again at the end."""
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGINT):
             loop.add_signal_handler(number, self.handle_exit, number, None)
@@ -58,9 +58,9 @@ def serve(
     public_url: str | None = None,
     trusted_proxy: str | None = None,
 ) -> None:
-    """Serve until SIGTERM or SIGINT; requests under way are finished first.
+    """Serve until SIGTERM or SIGINT, then finish requests in progress.
 
-    ``trusted_proxy`` is the address of the proxy whose ``X-Forwarded-For`` is believed.
+    ``trusted_proxy`` is the address of the proxy whose ``X-Forwarded-For`` is trusted.
     """
     log_to_stderr()
     hub = hub_of(served)

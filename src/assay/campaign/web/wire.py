@@ -1,4 +1,4 @@
-"""The bodies of requests; what a protocol asks is checked by the protocol itself."""
+"""The bodies of requests; protocols check the answers in them."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from assay.campaign.protocols.reading import UNSAFE
 
 Json = dict[str, Any]
 MOST_DEPTH = 40
-"""Lists and objects in each other; our pages send fewer than ten."""
+"""Nesting of lists and objects; our pages send fewer than ten levels."""
 
 
 def storable(value: Any) -> Any:
-    """The value, unless something in it cannot be written down and read again."""
+    """Return the value; refuse one that cannot be stored and read again."""
     _need_storable(value, MOST_DEPTH)
     return value
 
@@ -35,7 +35,7 @@ def _need_storable(value: Any, depth: int) -> None:
 
 
 MOST_NUMBER = 2**31 - 1
-"""The largest number that a row has in every database."""
+"""The largest row number that every database supports."""
 Text = Annotated[str, AfterValidator(storable)]
 Body = Annotated[Json, AfterValidator(storable)]
 
@@ -51,13 +51,13 @@ class Empty(Strict):
 
 
 class Draft(Strict):
-    """Unfinished work on a screen, kept as it is."""
+    """Unfinished work on a screen, stored as it is."""
 
     body: Body
 
 
 class Sent(Strict):
-    """The answers of one screen; the same key twice is stored once."""
+    """The answers of one screen; the same key is stored once."""
 
     key: Text = Field(min_length=1, max_length=100)
     timing: Body = Field(default_factory=dict)
@@ -83,7 +83,7 @@ class Language(Strict):
 
 
 class Joining(Strict):
-    """What a platform put into the address, and that the rater agreed."""
+    """The parameters that a crowd platform added to the address, and the rater's consent."""
 
     params: dict[str, Annotated[Text, Field(max_length=500)]] = Field(max_length=30)
     consent: bool
@@ -96,19 +96,19 @@ class Why(Strict):
 
 
 class Person(Strict):
-    """A rater whom the owner takes in again."""
+    """A rater whom the owner restores."""
 
     rater: Text = Field(min_length=1, max_length=200)
 
 
 class Excluded(Person):
-    """A rater whom the owner leaves out, and why."""
+    """A rater whom the owner excludes, and why."""
 
     reason: Text = Field(min_length=1, max_length=2000)
 
 
 class RuleChange(Strict):
-    """How the campaign ends from now on, and why."""
+    """A new stopping rule, and why."""
 
     goal: Literal["ranking", "score", "budget"]
     target: Annotated[float, Field(gt=0, le=1e6)] | None = None
@@ -116,19 +116,19 @@ class RuleChange(Strict):
 
 
 class Message(Person):
-    """What the owner says to a rater."""
+    """A message from the owner to a rater."""
 
     text: Text = Field(min_length=1, max_length=2000)
 
 
 class More(Strict):
-    """How many raters more."""
+    """How many raters to add."""
 
     number: int = Field(ge=1, le=200)
 
 
 class Fault(BaseModel):
-    """One thing that does not fit."""
+    """One fault of a body."""
 
     path: str
     message: str

@@ -1,4 +1,4 @@
-"""Answers and drafts: what a rater sends is checked, kept for good, and answered the same twice."""
+"""Answers and drafts: checked, stored for good, and answered the same when sent twice."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ ADD_SPAN, ADD_KEYS = insert(s.span), insert(s.keylog)
 
 
 def draft(unit: Unit, link: Link, lease_id: str, screen: int, body: object) -> None:
-    """Keep what is not sent yet; the last draft of a screen counts."""
+    """Keep the draft of a screen in place of the one before."""
     rater = unit.rater(link)
     lease = unit.lease(rater, lease_id)
     _need_screen(lease, screen)
@@ -55,8 +55,8 @@ def draft(unit: Unit, link: Link, lease_id: str, screen: int, body: object) -> N
 def send(unit: Unit, link: Link, lease_id: str, screen: int, body: object) -> dict[str, Any]:
     """Store the answers to a screen.
 
-    The same key gives the same reply and stores nothing. Another key is a revision. What comes
-    after its time, or while the campaign is paused, is stored and marked as late.
+    The same key gives the same reply and stores nothing; another key is a revision. An answer that
+    comes after its lease has ended, or while the campaign is paused, is stored and marked late.
     """
     rater = unit.rater(link)
     lease = unit.lease(rater, lease_id)
@@ -94,7 +94,7 @@ def send(unit: Unit, link: Link, lease_id: str, screen: int, body: object) -> di
 
 
 def append(unit: Unit, statement: Insert, values: dict[str, Any]) -> int:
-    """Append a row; its number."""
+    """Append a row and return its number."""
     key = unit.db.execute(statement, values).inserted_primary_key
     assert key is not None
     return int(key[0])
@@ -107,7 +107,7 @@ def _need_screen(lease: Lease, screen: object) -> None:
 
 
 def _parts(body: object) -> tuple[str, dict[str, Any], object]:
-    """Key, timing and answers of what was sent; every other key is refused."""
+    """Read key, timing and answers; refuse every other key."""
     if not isinstance(body, Mapping):
         raise InvalidAnswerError([("", "send an object with key, timing and answers")])
     faults = [
@@ -127,7 +127,7 @@ def _parts(body: object) -> tuple[str, dict[str, Any], object]:
 
 
 def _timing(given: object, faults: list[tuple[str, str]]) -> dict[str, Any]:
-    """The client's times; they never decide anything."""
+    """Read the client's times, which decide nothing."""
     if not isinstance(given, Mapping):
         faults.append(("timing", "send an object"))
         return {}

@@ -1,8 +1,8 @@
-"""What a task holds: all of its systems, or those chosen when it is first given out.
+"""What a task shows: all of its systems, or those chosen when it is first given out.
 
-A system of which everything is known rests: tasks that begin later leave it out. Where sets are
-chosen by the results so far, a task has every system and shows some. The choice is made once, so
-that a second rater of the task judges the same outputs.
+A system whose every difference is decided rests: tasks that begin later leave it out. Where sets
+are chosen by the results so far, a task has every system and shows some. The choice is made once,
+so that a second rater of the task judges the same outputs.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ SETS, NAMES = select(s.live.c.sets), select(s.system.c.id, s.system.c.name)
 def held_systems(
     unit: Unit, task: Record, slots: Sequence[Record], rng: np.random.Generator
 ) -> tuple[list[int], list[int] | None]:
-    """The systems to show, and what the task holds if that is not all, by number."""
+    """Return the systems to show, and those the task holds if not all."""
     chosen = task.chosen
     stop, screen = unit.rules.settings.stop, unit.rules.settings.screen
     choosing = stop.rest == "decided" or screen.sets != "planned"
@@ -42,7 +42,7 @@ def held_systems(
 def _choose(
     unit: Unit, task: Record, leaders: Mapping[int, int], rng: np.random.Generator
 ) -> list[int] | None:
-    """What a task holds that begins now; None where it is everything."""
+    """Choose the systems of a task that begins now; None for all of them."""
     if task.parent is not None:
         held = unit.db.execute(PARENT, {"which": task.parent}).scalar()
         if held is None:
@@ -60,7 +60,7 @@ def _choose(
 
 
 def _members(leaders: Mapping[int, int], shown: Iterable[int]) -> list[int]:
-    """All systems whose outputs are shown, also as another's."""
+    """All systems whose outputs are shown, under their own or another system's code."""
     wanted = set(shown)
     return sorted(name for name, leader in leaders.items() if leader in wanted)
 
@@ -68,7 +68,7 @@ def _members(leaders: Mapping[int, int], shown: Iterable[int]) -> list[int]:
 def _set(
     unit: Unit, task: Record, leaders: Mapping[int, int], rng: np.random.Generator
 ) -> list[int]:
-    """One of the sets that the newest result asks for, filled up at random where that is short."""
+    """Draw one of the sets that the newest result asks for, filled up at random if it is short."""
     sets = unit.db.execute(SETS).scalar() or []
     wanted: Sequence[str] = sets[int(rng.integers(len(sets)))] if sets else ()
     numbers = {row.name: row.id for row in unit.all(NAMES)} if wanted else {}
@@ -78,7 +78,7 @@ def _set(
 
 
 def drop_resting(unit: Unit) -> None:
-    """Tasks that nobody has begun and that hold resting systems alone are wanted no more."""
+    """Withdraw tasks that no rater has begun and whose systems all rest."""
     kept = (
         select(s.slot.c.task)
         .join(s.system, s.system.c.id == s.slot.c.system)

@@ -34,10 +34,10 @@ ADD_TIME = OF_RATER.values(active_ms=s.rater.c.active_ms + bindparam("more"))
 def bring_in(
     unit: Unit, parts: Sequence[ImportedTask], tool: str, source: str, actor: str
 ) -> dict[str, Any]:  # fmt: skip
-    """Store what raters said in another tool; who is not known becomes a rater.
+    """Store what raters said in another tool; an unknown name becomes a rater.
 
-    Every rater and task has a lease of its own kind, so that nobody gets the task once more. It
-    counts as done where all of the task was answered and a rater was wanted, else as overlap.
+    Every rater and task gets a lease, so that the rater is not given the task again. It counts as
+    done if all of the task was answered and a rater was wanted, else as overlap.
     """
     if unit.state == "closed":
         raise NotNowError("the campaign is closed and takes no more answers")
@@ -58,7 +58,7 @@ def bring_in(
 
 
 def _bring_part(unit: Unit, rater: int, part: ImportedTask, tool: str) -> bool:
-    """Store one part; whether its task is whole now and was not before."""
+    """Store one part; whether it completes its task."""
     row = unit.one(OF_TASK, rater=rater, task=part.task)
     lease = _open(unit, rater, part) if row is None else Lease._make(row)
     if lease.reason != IMPORTED:

@@ -1,4 +1,4 @@
-"""Whether a rater found out a spoiled copy, or passed the test at the beginning."""
+"""Whether a rater noticed a spoiled copy, or passed the test at the beginning."""
 
 from __future__ import annotations
 
@@ -17,10 +17,9 @@ SERVER = "server"
 
 
 def judge(unit: Unit, lease: Lease) -> None:
-    """Judge a finished task, if it is a check or the last of a test.
+    """Judge a finished task if it is a check or the last of a test.
 
-    Where there are checks, every task is looked at as one: a rater who takes the time of replies
-    must not find out which is.
+    A campaign with checks treats every task as one, so that the time of a reply reveals nothing.
     """
     kinds = unit.rules.kinds
     if kinds.isdisjoint(("check", "qualify")):
@@ -34,7 +33,7 @@ def judge(unit: Unit, lease: Lease) -> None:
 
 
 def _judge_check(unit: Unit, lease: Lease, task: Record) -> None:
-    """A spoiled copy is found out where it gets less than the output itself."""
+    """A check is passed if the spoiled copy scores worse than the output itself."""
     parent = task.id if task.parent is None else task.parent
     genuine = unit.one(
         select(s.lease).where(s.lease.c.task == parent, s.lease.c.rater == lease.rater)
@@ -59,7 +58,7 @@ def _judge_check(unit: Unit, lease: Lease, task: Record) -> None:
 
 
 def _scores(unit: Unit, lease: str) -> dict[tuple[int | None, int], float]:
-    """The mean score of every output of a task, as it stands."""
+    """Return the mean score of every output of a task, from the latest revisions."""
     rows = unit.all(
         select(s.shown.c.system, s.answer.c.place, s.answer.c.scores)
         .join(s.sent, s.sent.c.id == s.answer.c.sent)
@@ -74,7 +73,7 @@ def _scores(unit: Unit, lease: str) -> dict[tuple[int | None, int], float]:
 
 
 def _stop_careless(unit: Unit, rater: int) -> None:
-    """End the work of a rater who failed as many checks as the settings allow."""
+    """Exclude a rater who failed as many checks as the settings allow."""
     most = unit.rules.settings.checks.block_after
     if most is None:
         return
@@ -89,7 +88,7 @@ def _stop_careless(unit: Unit, rater: int) -> None:
 
 
 def _judge_test(unit: Unit, lease: Lease) -> None:
-    """A rater who fails the test gets nothing else."""
+    """Exclude a rater who fails the test."""
     left = (
         select(s.task.c.id)
         .outerjoin(s.lease, (s.lease.c.task == s.task.c.id) & (s.lease.c.rater == lease.rater))

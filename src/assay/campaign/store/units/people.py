@@ -1,4 +1,4 @@
-"""People and the state of the campaign: links, raters in and out, open, paused, closed."""
+"""Links, raters in and out, and the state of the campaign: open, paused, closed."""
 
 from __future__ import annotations
 
@@ -24,24 +24,24 @@ STATES: dict[str, tuple[str, ...]] = {
     "paused": ("open", "paused"),
     "closed": ("draft", "open", "paused", "closed"),
 }
-"""From which states a campaign may get into each."""
+"""The states from which a campaign may enter each state."""
 SEAT_MS = 3_600_000
-"""For so long a place is kept for somebody who joined and has not asked for a task."""
+"""How long a place is kept for a rater who joined and has not asked for a task."""
 FREE_COPIES = select(func.sum(s.task.c.free)).where(s.task.c.kind == "rate", s.FREE)
 NOT_BEGUN = select(func.count()).where(
     s.rater.c.consented > bindparam("since"),
     ~select(s.lease.c.id).where(s.lease.c.rater == s.rater.c.id).exists(),
 )
-"""Those who joined lately and have had no task."""
+"""Raters who joined lately and have had no task."""
 
 
 def token_hash(token: str) -> str:
-    """Of a token only this is stored."""
+    """Hash a token; only the hash is stored."""
     return sha256(token.encode("utf-8", "replace")).hexdigest()
 
 
 def new_link(unit: Unit, role: Role, rater: int | None = None) -> str:
-    """A new link; its token is known to nobody but who gets it."""
+    """Make a link and return its token, which is stored nowhere."""
     token = secrets.token_hex(16)  # never begins with a dash, unlike other alphabets
     unit.db.execute(insert(s.link).values(
         role=role, rater=rater, token_hash=token_hash(token), created=unit.now
@@ -51,7 +51,7 @@ def new_link(unit: Unit, role: Role, rater: int | None = None) -> str:
 
 
 def add_rater(unit: Unit, name: str, **more: Any) -> int:
-    """One more rater."""
+    """Add a rater and return their number."""
     values = {
         "name": name, "state": "active", "completion": secrets.token_hex(4).upper(),
         "quota": unit.rules.settings.raters.quota, **more,
@@ -64,7 +64,7 @@ def add_rater(unit: Unit, name: str, **more: Any) -> int:
 
 
 def add_raters(unit: Unit, raters: int | Sequence[str], actor: str) -> list[dict[str, str]]:
-    """More raters, by number or by name, each with a link."""
+    """Add raters, by number or by name, each with a link."""
     known = set(unit.db.execute(select(s.rater.c.name)).scalars())
     if isinstance(raters, int):
         free = (f"rater-{k}" for k in count(1) if f"rater-{k}" not in known)
@@ -82,7 +82,7 @@ def add_raters(unit: Unit, raters: int | Sequence[str], actor: str) -> list[dict
 
 
 def renew_link(unit: Unit, rater: str, actor: str) -> str:
-    """A new link for a rater; their earlier ones end."""
+    """Make a new link for a rater and revoke the earlier ones."""
     found = named(unit, rater)
     own = (s.link.c.rater == found.id) & s.link.c.revoked.is_(None)
     unit.db.execute(update(s.link).where(own).values(revoked=unit.now))
@@ -91,7 +91,7 @@ def renew_link(unit: Unit, rater: str, actor: str) -> str:
 
 
 def join(unit: Unit, parameters: Mapping[str, str], consent: bool) -> str:
-    """Become a rater; whoever comes again with the same outside name is the same rater."""
+    """Add a rater; the same outside id is the same rater."""
     if unit.state != "open":
         raise NotNowError("the campaign takes nobody in at the moment; come back later")
     agreed = unit.one(select(s.campaign.c.consent_hash))
@@ -130,7 +130,7 @@ def _outside(value: object, name: str) -> str | None:
 
 
 def finish(unit: Unit, link: Link) -> dict[str, str]:
-    """The completion code, or where to go back to, once nothing is left to do."""
+    """Return the completion code or the return address, once no task is left."""
     rater = unit.rater(link)
     own = select(s.lease.c.id).where(s.lease.c.rater == rater.id, s.lease.c.state == "open")
     left = unit.one(own) is not None or choose(unit, rater) is not None
@@ -142,7 +142,7 @@ def finish(unit: Unit, link: Link) -> dict[str, str]:
 
 
 def forget(unit: Unit, name: str, actor: str) -> str:
-    """Remove what names a person and keep the answers; the name they go by from now on."""
+    """Remove what names a person, keep the answers, and return the new code name."""
     rater = named(unit, name)
     known = set(unit.db.execute(select(s.rater.c.name)).scalars())
     other = next(one for k in count(rater.id) if (one := f"forgotten-{k}") not in known)
@@ -167,10 +167,10 @@ def set_state(unit: Unit, state: str, actor: str, reason: str | None = None) -> 
 
 
 def change_rule(unit: Unit, goal: str, target: float | None, reason: str, actor: str) -> None:
-    """End the collecting otherwise than planned from now on; looks that took place stay.
+    """Change the stopping rule; looks that took place stay.
 
-    What may change leaves the errors of the verdicts as they are: to go on to the last task, to
-    come back from that, and how narrow the intervals of scores are to be.
+    Only changes that keep the error rates of the verdicts are allowed: continuing to the last
+    task, returning from that to the planned goal, and another target for the intervals of scores.
     """
     planned = unit.rules.settings.stop
     if unit.state == "closed":
@@ -193,7 +193,7 @@ def _need_reason(reason: str) -> None:
 
 
 def named(unit: Unit, name: str) -> Record:
-    """A rater by name."""
+    """Return a rater by name, locked."""
     found = unit.one(select(s.rater).where(s.rater.c.name == name).with_for_update())
     if found is None:
         raise OptionError("rater", name, "is not a rater of this campaign", "look at its links")
@@ -201,13 +201,13 @@ def named(unit: Unit, name: str) -> Record:
 
 
 def exclude(unit: Unit, name: str, reason: str, actor: str) -> None:
-    """Leave a rater out: their tasks are dealt again, and nothing they sent is deleted."""
+    """Exclude a rater: their tasks go out again, and nothing they sent is deleted."""
     _need_reason(reason)
     exclude_rater(unit, named(unit, name).id, reason, actor)
 
 
 def exclude_rater(unit: Unit, number: int, reason: str, actor: str) -> None:
-    """Leave a rater out, by number."""
+    """Exclude a rater by number."""
     rater = unit.one(select(s.rater).where(s.rater.c.id == number))
     assert rater is not None
     if rater.state != "active":
@@ -224,7 +224,7 @@ def exclude_rater(unit: Unit, number: int, reason: str, actor: str) -> None:
 
 
 def restore(unit: Unit, name: str, actor: str) -> None:
-    """Take a rater in again; where somebody else did their task since, both answers are kept."""
+    """Restore a rater; if another did their task since, both answers are kept."""
     rater = named(unit, name)
     if rater.state == "active":
         return
@@ -253,7 +253,7 @@ def _set_rater(unit: Unit, rater: Record, actor: str, state: str) -> None:
 
 
 def set_language(unit: Unit, link: Link, tag: str) -> None:
-    """The language of the page that a rater chose."""
+    """Store the language that a rater chose for the page."""
     if not isinstance(tag, str) or not TAG.fullmatch(tag):
         raise InvalidAnswerError([("language", "send a tag such as de or zh-Hant")])
     unit.db.execute(update(s.rater).where(s.rater.c.id == link.rater_id).values(language=tag))

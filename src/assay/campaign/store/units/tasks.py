@@ -1,4 +1,4 @@
-"""Handing out work: which task a rater gets, keeping it, giving it back."""
+"""Handing out tasks: which one a rater gets, holding it, giving it back."""
 
 from __future__ import annotations
 
@@ -50,24 +50,24 @@ from assay.campaign.store.views import (
 )
 
 MOST_SAID = 5000
-"""Characters of a reason, or of what is wrong."""
+"""Characters of a reason or a problem report."""
 TOLD_AFTER = 2
-"""So many raters declined a task: the owner is told."""
+"""Declines of one task after which the owner is told."""
 RECENT, REFRESH_MS = 50, 60_000
 MINUTE = 60_000
 AT_END = 2
-"""Least distance of a second showing when nothing else is left."""
+"""The gap before a second showing when no other task is left."""
 
 
 def _seen_before() -> ColumnElement[bool]:
-    """Whether a rater has had the task."""
+    """Whether the rater has had the task."""
     had = s.lease.alias("had")
     own = select(had.c.id).where(had.c.rater == RATER_ID, had.c.task == s.task.c.id)
     return own.exists()
 
 
 def _first(condition: ColumnElement[bool]) -> Select[Any]:
-    """The first task with a free copy; nobody else gets it until the transaction ends."""
+    """The first task with a free copy, locked until the transaction ends."""
     return (
         select(s.task)
         .where(s.FREE, ~_seen_before(), condition)
@@ -78,7 +78,7 @@ def _first(condition: ColumnElement[bool]) -> Select[Any]:
 
 
 def _seen_text() -> ColumnElement[bool]:
-    """Whether a rater has had the same text, from whichever system."""
+    """Whether the rater has had the same text, from any system."""
     other, had = s.task.alias("other"), s.lease.alias("had_text")
     return (
         select(had.c.id)
@@ -89,7 +89,7 @@ def _seen_text() -> ColumnElement[bool]:
 
 
 def _again(gap: Any) -> Select[Any]:
-    """A check or repeat whose time has come: its first showing is far enough back."""
+    """A check or repeat that is due: its first showing is far enough back."""
     first = s.lease.alias("first")
     shown = select(first.c.id).where(
         first.c.rater == RATER_ID, first.c.task == s.task.c.parent, first.c.state == "done",
@@ -101,7 +101,8 @@ def _again(gap: Any) -> Select[Any]:
 def _later(condition: ColumnElement[bool]) -> tuple[Select[Any], Select[Any]]:
     """A task with a free copy, and one that another rater holds and may give back."""
     wanted = select(s.task.c.id).where(~_seen_before(), condition).limit(1)
-    return wanted.where(s.FREE), wanted.join(s.lease, s.lease.c.task == s.task.c.id).where(s.OPEN)
+    held = wanted.join(s.lease, s.lease.c.task == s.task.c.id).where(s.OPEN)
+    return wanted.where(s.FREE).order_by(s.task.c.position), held
 
 
 AGAIN = ("check", "repeat")
@@ -125,7 +126,7 @@ MINE = (
     .limit(1)
     .with_for_update()
 )
-"""The open task of a rater, else the last that was taken back from them."""
+"""The open lease of a rater, else the last one that expired."""
 OVERDUE = (
     select(s.lease)
     .where(s.OPEN, s.lease.c.until < bindparam("now"))
@@ -140,7 +141,7 @@ NOTHING: dict[str, Any] = {"sent": [], "drafts": {}}
 
 
 def next_task(unit: Unit, link: Link) -> dict[str, Any]:
-    """What a rater does next: their open task, else the first one of the order for them."""
+    """Return a rater's open task, else the first task of the order that they may have."""
     rater = unit.rater(link)
     if (waiting := _not_running(unit, rater)) is not None:
         return waiting
@@ -195,7 +196,7 @@ def _hold(unit: Unit, lease: Lease) -> Lease:
 
 
 def expire(unit: Unit) -> int:
-    """Take back what was held for too long; the task goes out again, whole."""
+    """Expire leases that were held too long; their tasks go out again, whole."""
     rows = unit.all(OVERDUE, now=unit.now)
     for row in rows:
         unit.set_lease(Lease._make(row), "server", state="expired")
@@ -203,7 +204,7 @@ def expire(unit: Unit) -> int:
 
 
 def choose(unit: Unit, rater: Rater) -> Record | None:
-    """The task that a rater gets."""
+    """Choose the next task for a rater."""
     kinds, who = unit.rules.kinds, {"rater": rater.id}
     if _has_enough(unit, rater):
         return unit.one(FREE, kind="after", **who) if "after" in kinds else None
@@ -211,7 +212,7 @@ def choose(unit: Unit, rater: Rater) -> Record | None:
         found = unit.one(FREE, kind=kind, **who) if kind in kinds else None
         if found is not None:
             return found
-    # The same is asked whatever comes next, so that the time of a reply does not tell.
+    # The same statements run whatever comes next, so that the time of a reply reveals nothing.
     again, due = None, []
     if not kinds.isdisjoint(AGAIN):
         due = [kind for kind in AGAIN if kind != "check" or _check_due(unit, rater)]
@@ -227,21 +228,21 @@ def choose(unit: Unit, rater: Rater) -> Record | None:
 
 
 def _has_enough(unit: Unit, rater: Rater) -> bool:
-    """Whether a rater has done as many tasks, or worked as long, as one may."""
+    """Whether a rater has reached the limit of tasks or of minutes."""
     minutes = unit.rules.settings.raters.minutes
     by_time = minutes is not None and rater.active_ms >= minutes * MINUTE
     return by_time or (rater.quota is not None and rater.done >= rater.quota)
 
 
 def _check_due(unit: Unit, rater: Rater) -> bool:
-    """Whether a rater has met fewer checks than their share; how soon the first comes is drawn."""
+    """Whether a rater has had fewer checks than their share; when the first comes is random."""
     share = share_of("checks.share", unit.rules.settings.checks.share, 0.0)
     ahead = np.random.default_rng(int(rater.completion, 16)).uniform(0.5, 1.0)
     return bool(unit.count(CHECKS_HAD, rater=rater.id) + 1 <= share * rater.done + ahead)
 
 
 def _reason(unit: Unit, task: Record, states: set[str]) -> str:
-    """Why a task is given out now, by the states of the leases that it has had."""
+    """Why a task is given out now, from the states of its earlier leases."""
     if task.kind != "rate":
         return str(task.kind)
     if states & {"open", "done", "aside"}:
@@ -252,7 +253,7 @@ def _reason(unit: Unit, task: Record, states: set[str]) -> str:
 
 
 def _open(unit: Unit, rater: Rater, task: Record) -> Lease:
-    """Give a copy of a task to a rater, with an order and codes of its own."""
+    """Give a copy of a task to a rater, with a new order and new codes."""
     taken, slots = unit.all(TAKEN, which=task.id), []
     held = {row.copy for row in taken if row.state in HELD}
     copy = next(number for number in range(task.wanted) if number not in held)
@@ -295,12 +296,12 @@ def add_lease(
 
 
 def unforeseen() -> np.random.Generator:
-    """Random numbers without a seed: who learned or guessed it would know every system."""
+    """Return a generator without a known seed, which would reveal every system."""
     return np.random.default_rng(secrets.randbits(128))
 
 
 def _minutes(unit: Unit, outputs: int) -> int:
-    """Milliseconds that a task of so many outputs may be held."""
+    """Milliseconds for which a task of so many outputs may be held."""
     computed, seconds = unit.rules.minutes
     lease = unit.rules.settings.raters.lease
     if lease == "auto" and (not seconds or unit.now - computed > REFRESH_MS):
@@ -331,7 +332,7 @@ def may_come(unit: Unit, rater: Rater) -> bool:
 
 
 def _nothing(unit: Unit, rater: Rater) -> dict[str, Any]:
-    """Why there is nothing for a rater now: others still work, or all is done."""
+    """Say why a rater gets no task now: others still hold some, or all are done."""
     if _has_enough(unit, rater):
         return _reply(unit, rater, "done", "You have done all the tasks that were planned for you.")
     if may_come(unit, rater):
