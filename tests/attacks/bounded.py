@@ -16,6 +16,8 @@ from typing import NamedTuple
 
 GUARD = 8 << 30
 """Address space that no process gets: a bomb that goes off must not take the machine with it."""
+HANGS = 20
+"""Times its seconds of the processor that a process may take on a busy machine."""
 NO_ANSWER = ("Traceback", "panicked", "RUST_BACKTRACE", "Aborted", "memory allocation")
 """What stands on stderr where a fault was not caught."""
 
@@ -42,7 +44,7 @@ def run_bounded(
     command: Sequence[object], *, seconds: float = 30, cwd: Path | None = None,
     stdin: bytes | int | None = None, env: dict[str, str] | None = None,
 ) -> Bounded:  # fmt: skip
-    """Run a command; it is killed when its time is over (exit code -9)."""
+    """Run a command; it is killed (exit code -9) when it has used its seconds, or hangs."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         began = time.monotonic()
         process = subprocess.Popen(
@@ -57,7 +59,7 @@ def run_bounded(
         peak = used = 0.0
         while process.poll() is None:
             peak, used = max(peak, _megabytes(process.pid)), max(used, _seconds(process.pid))
-            if time.monotonic() - began > seconds:
+            if used > seconds or time.monotonic() - began > HANGS * seconds:
                 process.send_signal(signal.SIGKILL)
                 process.wait()
             time.sleep(0.01)

@@ -46,7 +46,9 @@ def folder_of(place: Path | str, tmp_path: Path) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("protocol", ["da", "sqm"])
+@pytest.mark.parametrize(
+    ("place", "protocol"), [("sqlite", "da"), ("postgresql", "sqm")], indirect=["place"]
+)
 def test_ratings(place: Path | str, tmp_path: Path, run_assay: Run, protocol: Any) -> None:
     settings = Settings(protocol=protocol, raters=Raters(number=3, overlap="30%"))
     thinks = None if protocol == "da" else (lambda system, segment, rater: float(
