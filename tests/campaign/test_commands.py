@@ -16,6 +16,7 @@ from typing import Any
 
 import polars as pl
 import pytest
+import typer
 from tests.conftest import Ran
 
 import assay
@@ -206,6 +207,44 @@ def test_a_served_campaign_takes_answers_and_orders(made: Path, run_assay: Run) 
     ran = run_assay("estimate", tables / "scores.tsv", tables / "ratings.tsv", "--sample",
                     tables / "sample.tsv", "--method", "mean")  # fmt: skip
     assert ran.code == 0, ran.err
+
+
+def test_on_a_terminal_closing_asks(
+    made: Path, run_assay: Run, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for stream in ("stdin", "stderr"):
+        monkeypatch.setattr(getattr(sys, stream), "isatty", lambda: True)
+    asked: list[str] = []
+
+    def refuse(question: str, **more: object) -> None:
+        asked.append(question)
+        raise typer.Abort
+
+    monkeypatch.setattr(typer, "confirm", refuse)
+    assert run_assay("campaign", "close", made).code != 0
+    assert asked == ["A closed campaign cannot be opened again. Close it?"]
+    assert said(run_assay("campaign", "status", made, "--json"))["state"] != "closed"
+    assert run_assay("campaign", "close", made, "--yes").code == 0
+    assert said(run_assay("campaign", "status", made, "--json"))["state"] == "closed"
+    assert len(asked) == 1
+
+
+def test_a_campaign_from_a_table_is_called_after_its_folder(
+    scores: Path, tmp_path: Path, run_assay: Run
+) -> None:
+    target = tmp_path / "spring news"
+    words = ("campaign", "new", scores, "--protocol", "da", "--raters", 2, "-o", target)
+    ran = run_assay(*words)
+    assert ran.code == 0
+    assert "A draft: `assay serve" in ran.out + ran.err
+    assert said(run_assay("campaign", "status", target, "--json"))["name"] == "spring news"
+
+
+def test_a_table_is_no_saved_design_of_kits(scores: Path, tmp_path: Path, run_assay: Run) -> None:
+    ran = run_assay("campaign", "new", scores, "--protocol", "post-edit", "--kit-design", scores,
+                    "-o", tmp_path / "kits")  # fmt: skip
+    assert ran.code == 2
+    assert "--save design.json" in ran.err
 
 
 def test_without_a_server_orders_are_carried_out_here(made: Path, run_assay: Run) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from functools import partial
@@ -80,14 +81,17 @@ def new(
         return
     from assay.campaign.making import make_campaign
 
-    material, base = read_plan(plan, given, columns, kit_design, origin)
+    name = None if output is None else output.resolve().name
+    material, base = read_plan(plan, given, columns, kit_design, origin, name)
     for one in material.test_set.notes if origin else ():
         note(str(one))
     result, keys = make_campaign(material, output or base, store=store, rng=seed)
     if json:
         print_json(result.to_dict() | {"links": keys.links()})
         return
-    deliver(result, save, False, lambda: say(*links_of(result.dir, keys)))
+    folder = shlex.quote(result.dir)
+    draft = f"A draft: `assay serve {folder}` opens it, `assay campaign preview {folder}` tries it."
+    deliver(result, save, False, lambda: say(*links_of(result.dir, keys), draft))
 
 
 def _need_one(**given: object) -> None:
@@ -126,19 +130,26 @@ def _people(raters: str | None) -> dict[str, Any]:
 
 def read_plan(
     plan: Path, given: dict[str, Any], columns: str | None = None, kits: Path | None = None,
-    origin: Origin | None = None,
+    origin: Origin | None = None, name: str | None = None,
 ) -> tuple[Material, Path]:  # fmt: skip
-    """The plan with what was said beside it, its tables, and the folder it is about."""
+    """The plan with what was said beside it, its tables, and the folder it is about.
+
+    Without a plan file the campaign is called ``name``, or after the table.
+    """
     from assay.campaign.material import read_material
     from assay.kits.results import KitDesign
     from assay.views.page import read_result
 
-    settings, faults, base = _read_settings(plan, given, columns, origin)
-    design = None if kits is None else read_result(kits)
-    if design is not None and not isinstance(design, KitDesign):
-        raise OptionError(
-            "kits", kits, "is not a design of kits", "save one with assay kits design"
-        )
+    settings, faults, base = _read_settings(plan, given, columns, origin, name)
+    design = None
+    if kits is not None:
+        remedy = "save one with `assay kits design ... --save design.json`"
+        if kits.suffix.lower() != ".json":
+            raise OptionError("kits", kits, "is not a saved design of kits", remedy)
+        saved = read_result(kits)
+        if not isinstance(saved, KitDesign):
+            raise OptionError("kits", kits, "is not a design of kits", remedy)
+        design = saved
     read = read_material(
         settings, base, kits=design, source=str(plan), origin=origin, faults=faults
     )
@@ -146,7 +157,11 @@ def read_plan(
 
 
 def _read_settings(
-    plan: Path, given: dict[str, Any], columns: str | None, origin: Origin | None = None
+    plan: Path,
+    given: dict[str, Any],
+    columns: str | None,
+    origin: Origin | None = None,
+    name: str | None = None,
 ) -> tuple[Settings, list[Problem], Path]:
     """The plan with what was said beside it, what is wrong with it, and the folder it is about."""
     from assay.campaign.exchange.foreign import foreign_settings
@@ -163,8 +178,12 @@ def _read_settings(
         asked = {} if origin is None else foreign_settings(plan, origin)
         if {"raters.number", "raters.names"} & given.keys():
             asked = {key: asked[key] for key in asked if not key.startswith("raters.n")}
-        name = plan.name.partition(".")[0]
-        given = {"name": name, **asked, "scores": str(plan.absolute()), **given}
+        given = {
+            "name": name or plan.name.partition(".")[0],
+            **asked,
+            "scores": str(plan.absolute()),
+            **given,
+        }
     given |= {f"columns.{name}": user for name, user in pairs("columns", columns).items()}
     for key, value in given.items():
         if value is not None:

@@ -211,6 +211,7 @@ HELP = {
     "weights": "MQM weights by severity: major=5,minor=1.",
     "words": "Minimum number of words in a piece.",
     "workers": "Processes to share the work; 0: one per core. Default: 1.",
+    "yes": "Close without asking.",
 }  # fmt: skip
 METAVARS = {
     "A,B": "clean compare designs exclude exclude_raters formats lower_metrics metrics tables"

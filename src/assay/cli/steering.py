@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import sys
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
+
+import typer
 
 from assay.cli import deliver, names, people, progress_bars, refuse_alone, tell
 from assay.cli.campaign import campaign, need_campaign, opened_campaign
@@ -101,7 +104,19 @@ _turn(
     ' --reason "new guidelines"',
 )  # fmt: skip
 _turn("resume", "Go on after a pause.")
-_turn("close", "End a campaign for good: no more answers are taken.")
+
+
+@campaign.command("close")
+def close(folder: Path, *, reason: Text = None, yes: bool = False, json: bool = False) -> None:
+    """End a campaign for good: no more answers are taken.
+
+    On a terminal it asks first; --yes, or a script, goes on at once.
+
+    Example: assay campaign close news
+    """
+    if not (yes or json) and sys.stdin.isatty() and sys.stderr.isatty():
+        typer.confirm("A closed campaign cannot be opened again. Close it?", abort=True, err=True)
+    _steer(folder, "close", {"reason": reason}, json)
 
 
 @campaign.command("exclude")
@@ -262,7 +277,7 @@ def simulate(
     with progress_bars() as progress:
         result = rehearse(
             keys.store or folder, serving, keys.raters,
-            raters=people(raters or "20"), careless=careless,
+            raters=None if raters is None else people(raters), careless=careless,
             leaving=leaving, rng=seed, progress=progress,
         )  # fmt: skip
     deliver(result, save, json)

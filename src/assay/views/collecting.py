@@ -181,4 +181,8 @@ def campaign_simulation_section(result: Simulation) -> Section:
             result.raters,
         ),),
         signature=result.signature,
+        next=() if caught == careless else (
+            "more checks (checks.share) or more overlap (raters.overlap) give away more careless"
+            " raters",
+        ),
     )  # fmt: skip

@@ -23,7 +23,7 @@ from assay.stats.random import as_rng
 
 
 def worked(
-    folder: Path, documents: list[int], systems: int, settings: Settings, raters: int,
+    folder: Path, documents: list[int], systems: int, settings: Settings, raters: int | None,
     careless: int = 0, leaving: int = 0, *, editors: int = 0,
 ) -> tuple[Simulation, Collected]:  # fmt: skip
     """A campaign made and worked through; for editors by kits."""
@@ -137,3 +137,10 @@ def test_who_looks_passes_the_test_and_who_does_not_is_left_out(tmp_path: Path) 
     said = tables_of(collected)["forms"]
     assert set(said["rater"]) == {one.rater for one in result.raters} - set(careless)
     assert careless[0] not in set(tables_of(collected)["ratings"]["rater"])
+
+
+def test_kits_are_rehearsed_by_their_editors_alone(tmp_path: Path) -> None:
+    settings = Settings(protocol="post-edit")
+    result, _ = worked(tmp_path, [3, 3], 2, settings, raters=None, editors=2)
+    assert len(result.raters) == 2
+    assert all(one.tasks for one in result.raters)

@@ -289,6 +289,7 @@ def test_faults_are_told_by_their_fields_and_nothing_is_written(maker: Maker) ->
         ({"per_rating": 1, "per_hour": 2, "currency": "EUR"}, "pay.per_hour"),
         ({"by": "lp"}, "by"),
         ({"languages": ["de", "not a language"]}, "screen.languages"),
+        ({"languages": ["", "en"]}, "give both languages, or neither"),
         ({"raters": 0}, "raters"),
         ({"name": " "}, "name"),
         ({"nonsense": 1}, "nonsense"),

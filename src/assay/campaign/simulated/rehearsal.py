@@ -25,6 +25,7 @@ Serving = Callable[[Campaign], AbstractContextManager[str]]
 """Serves a campaign for as long as a block lasts; gives the address."""
 
 
+USUAL_RATERS = 20
 SIGNS = {"checks", "disagrees", "fast", "constant"}
 """Reasons to stand apart that are signs of not looking."""
 
@@ -47,7 +48,7 @@ def rehearse(
     serving: Serving,
     tokens: Mapping[str, str],
     *,
-    raters: int | Sequence[str] = 20,
+    raters: int | Sequence[str] | None = None,
     careless: int = 0,
     leaving: int = 0,
     rng: Rng = None,
@@ -55,12 +56,17 @@ def rehearse(
 ) -> Simulation:
     """Let simulated raters work through a campaign that has no answers yet.
 
-    ``tokens`` are the links of the campaign's raters; where more are wanted, some are added. They
+    ``tokens`` are the links of the campaign's raters; where more are wanted, some are added.
+    Without ``raters`` there are 20, or as many as there are editors. They
     are quick or slow; some answer at random, some leave in the middle of a task. They speak HTTP
     alone.
     """
     generator, seed = seeded(rng)
     choosing, thinking, working = spawn(generator, 3)
+    if raters is None:  # the tasks of kits belong to editors, and nobody else gets any
+        with open_campaign(place) as campaign:
+            fixed = make_protocol(campaign.settings).kind == "edits" and bool(tokens)
+        raters = len(tokens) if fixed else USUAL_RATERS
     if isinstance(raters, int):
         more = [f"simulated-{number + 1}" for number in range(raters - len(tokens))]
         raters = [*tokens, *more][:raters]

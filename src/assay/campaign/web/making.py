@@ -200,6 +200,8 @@ async def plan(request: Request, link: Host, body: PlanAsked) -> dict[str, Any]:
 async def make(request: Request, link: Host, body: NewCampaign) -> dict[str, Any]:
     """Make the campaign, one for each language pair if wanted; the links are shown here alone."""
     hub: Hub = request.app.state.hub
+    if body.languages is not None and not all(tag.strip() for tag in body.languages):
+        raise InvalidAnswerError([("languages", "give both languages, or neither")])
     settings = body.settings() | {"screen.languages": body.languages}
     draft = CampaignDraft(body.name.strip(), body.table.plain(), settings, body.budget, body.by)
     made = await run_in_threadpool(drafting.make, hub, _found(request, body.upload), draft)

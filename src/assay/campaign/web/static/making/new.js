@@ -108,8 +108,8 @@ function draw() {
 const size = (bytes) => (bytes < 1e6 ? `${Math.ceil(bytes / 1000)} kB` : `${(bytes / 1e6).toFixed(1)} MB`);
 
 const named = h("input", { type: "text", maxlength: 80, autocomplete: "off", oninput: () => named.setAttribute("data-own", "") });
-const from = h("input", { type: "text", maxlength: 20, placeholder: "de", autocomplete: "off" });
-const to = h("input", { type: "text", maxlength: 20, placeholder: "en", autocomplete: "off" });
+const from = h("input", { type: "text", maxlength: 20, autocomplete: "off" });
+const to = h("input", { type: "text", maxlength: 20, autocomplete: "off" });
 const protocol = choice(PROTOCOLS, "esa", { onchange: () => { adapt(); plan(); } });
 const beside = number(1, { min: 1, max: 8, step: 1 });
 const raters = number(3, { min: 1, max: 10000, step: 1, oninput: plan });

@@ -108,7 +108,7 @@ function metricFields(seen, said, changed) {
 
 /** @param {string[]} all @param {Said} said @param {() => void} changed */
 function systemFields(all, said, changed) {
-  return h("fieldset", { class: "ticks systems" }, h("legend", {}, `${plural(all.length, "system")}: untick those that should not be rated`), all.map((name) => tick(name, !said.exclude.includes(name), (event) => {
+  return h("fieldset", { class: "ticks systems" }, h("legend", {}, `Systems to be rated (of ${all.length})`), all.map((name) => tick(name, !said.exclude.includes(name), (event) => {
     const on = /** @type {HTMLInputElement} */ (event.target).checked;
     said.exclude = on ? said.exclude.filter((one) => one !== name) : [...said.exclude, name];
     changed();
