@@ -64,7 +64,7 @@ def test_anything_unexpected_is_one_sentence(
     ran = run_assay("rank", "judgments.tsv")
     assert ran.code == 1
     assert ran.err.startswith(f"assay: this should not have happened ({type(error).__name__}: ")
-    assert ran.err.endswith("with the command and what --debug shows\n")
+    assert ran.err.endswith("with the command and the output of --debug\n")
     assert ran.err.count("\n") == 1
     assert "Traceback" not in ran.err
     for words in (("--debug", "rank", "judgments.tsv"), ("rank", "judgments.tsv", "--debug")):
