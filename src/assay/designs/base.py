@@ -172,7 +172,7 @@ class SamplingDesign(Design):
         if len(levels) > MAX_IMPORTANCE_LEVELS:
             raise InputError(
                 f"the importance has {len(levels)} different values and the design {self.name}"
-                f" draws each by itself; use at most {MAX_IMPORTANCE_LEVELS}, or the design"
+                f" draws each separately; use at most {MAX_IMPORTANCE_LEVELS}, or the design"
                 " segments or balanced"
             )
         sizes = np.bincount(group, layout.lengths).astype(np.int64)

@@ -108,7 +108,7 @@ def _wrapped(
     intervals = sum(bool(np.isfinite(item.high - item.low)) for item in estimates)
     missed = (1 - study.level) * sum(item.stderr > 0 for item in estimates)
     text = (
-        f"{intervals:,} intervals are shown, each at {percent(study.level)} by itself: expect"
+        f"{intervals:,} intervals are shown, each at {percent(study.level)} on its own: expect"
         f" about {missed:.2g} of them to miss the truth by chance"
     )
     remarks = [Note("several-intervals", text)]

@@ -241,7 +241,7 @@ def _notes(
 
     The composite reverses ``turned`` pairs of the order by the ratings alone.
     """
-    text = "metrics and ratings disagree about {}: what the metrics say of it hardly counts here"
+    text = "metrics and ratings disagree about {}, so its metrics hardly count here"
     notes = [
         Note("metrics-misjudge", text.format(row.system)) for row in rows if row.misjudged > LIKELY
     ]
@@ -256,9 +256,9 @@ def _notes(
         notes.append(Note("metrics-unproven", text))
     elif worth < AS_MUCH and turned:
         text = (
-            f"{plural(turned, 'pair')} in another order than by the ratings alone; by now the"
-            " ratings know more than the metrics, so treat that as open, above all where systems"
-            " were tuned with such metrics"
+            f"{plural(turned, 'pair')} in another order than by the ratings alone; the ratings now"
+            " say more than the metrics, so treat that as open, above all if systems were tuned to"
+            " such metrics"
         )
         notes.append(Note("ratings-know-more", text))
     return tuple(notes)

@@ -13,7 +13,7 @@ from assay.tables.tables import TestSet
 if TYPE_CHECKING:
     from assay.tables.tables import Ratings
 PAST_WEIGHT = 3.0
-"""Standard deviation of what an earlier campaign predicts, beside 1 of every metric: the penalty
+"""Standard deviation of an earlier campaign's prediction; that of every metric is 1, so the penalty
 on its slope is a ninth of theirs."""
 
 

@@ -293,7 +293,7 @@ def _caveats(plan: LookPlan, found: Sequence[Followed], goal: str, level: float)
         first = plan.sizes[0] if plan.sizes else FIRST_LOOK
         lines.append(Note("too-few", f"no look yet: the first is at {first:,} segments in order"))
     if not plan.sizes:
-        text = "each system or pair is guaranteed by itself, however often you look"
+        text = "the guarantee is for each system or pair on its own, however often you look"
         return [*lines, Note("guaranteed", text)]
     if goal == "score":
         text = (
@@ -303,7 +303,7 @@ def _caveats(plan: LookPlan, found: Sequence[Followed], goal: str, level: float)
         return [*lines, Note("not-guaranteed", text)]
     # fmt: off
     over = "at the one look" if len(plan.sizes) == 1 else f"over all {len(plan.sizes)} looks"
-    lines.append(Note("planned-looks", "each pair is judged by itself: of pairs that are truly"
+    lines.append(Note("planned-looks", "each pair is judged on its own: of pairs that are truly"
                       f" equal, {percent(1 - level)} are called decided {over}"))
     if any(one.looks and math.isnan(one.looks[-1].half_width) for one in found):
         lines.append(Note("no-width", "some pairs show no spread, so their intervals have no"

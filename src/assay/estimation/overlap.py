@@ -470,7 +470,7 @@ def rater_notes(overlap: Overlap, severity: SeverityVariance | None) -> tuple[No
     text = (
         f"intervals are for this test set and raters like these {overlap.raters}:"
         f" {overlap.variance.tasks:,} tasks have two or more raters, which shows how much"
-        " they differ; a stricter pool would move all systems alike, so differences are more"
+        " they differ; stricter raters would move all systems alike, so differences are more"
         " certain than scores"
     )
     said = [Note("for-raters", text)]
@@ -500,8 +500,8 @@ def raters_by_system(ratings: Ratings) -> tuple[Note, ...]:
     if pairs > frame["rater"].n_unique() or frame.height < 2 * pairs:
         return ()
     text = (
-        "warning: every rater rated one system only, so differences of systems are also those of"
-        " their raters, and no interval shows that; have every rater rate all systems"
+        "warning: every rater rated one system only, so differences between systems include those"
+        " between their raters, and no interval shows that; have every rater rate all systems"
     )
     return (Note("raters-by-system", text),)
 

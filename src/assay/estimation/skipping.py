@@ -101,14 +101,14 @@ def skipping_notes(
         return []
     stand = "a random part of all drawn"
     if classes is not None:
-        stand = f"a random part of their class ({classes.what}, joined where ratings are few)"
+        stand = f"a random part of their class ({classes.what}, merged where ratings are few)"
     text = (
         f"{unrated:,} of {total:,} drawn outputs have no rating; the rated ones are taken as"
         f" {stand}"
     )
     notes = [Note("skipped", text)]
     if unrated > total // 2:
-        text = "more than half of the sample is not rated: is it the right sample?"
+        text = "more than half of the sample is not rated; check that this is the right sample"
         notes.append(Note("mostly-skipped", text))
     here = np.asarray(drawn.any(axis=0))
     skipped = (drawn & ~rated).any(axis=0)[here]

@@ -89,7 +89,7 @@ def target_notes(study: Study) -> tuple[Note, ...]:
     if study.target == "texts":
         return (_texts_note(study.rated, study.test_set.has_documents),)
     if not study.cautious:
-        text = "intervals are for these answers: what other raters would have said is not in them"
+        text = "intervals are for these answers and do not show how much other raters would differ"
         return (Note("for-answers", text),)
     text = "no output has two raters, so intervals do not show how much other raters would differ"
     if study.ratings.raters and len(study.ratings.raters) < study.ratings.genuine.height:
@@ -100,8 +100,8 @@ def target_notes(study: Study) -> tuple[Note, ...]:
         units = "documents" if study.test_set.has_documents else "segments"
         text = (
             "more than half of the test set is rated: intervals and verdicts are those for other"
-            f" {units} like these where they are wider, since an error near zero would leave out"
-            " the raters"
+            f" {units} like these where they are wider, since an error near zero would ignore the"
+            " raters"
         )
         notes.append(Note("texts-for-raters", text))
     return tuple(notes)
@@ -112,8 +112,8 @@ def _texts_note(rated: Rated, documents: bool) -> Note:
     held = len(np.unique(rated.document[done])) if documents else int(done.sum())
     units = "documents" if documents else "segments"
     text = (
-        f"intervals are for new {units} like the {held:,} rated ones, as if those were a random"
-        " draw of their kind"
+        f"intervals are for new {units} like the {held:,} rated ones, taken as a random sample of"
+        " their kind"
     )
     if documents and held < FEW_DOCUMENTS:
         text += f"; fewer than {FEW_DOCUMENTS} documents: their spread is itself uncertain"

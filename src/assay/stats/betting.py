@@ -1,14 +1,14 @@
-"""Intervals with a guarantee for the mean of a finite population, by betting; and for a coin.
+"""Guaranteed intervals by betting, for the mean of a finite population and for a coin.
 
 Waudby-Smith and Ramdas (2024), "Estimating means of bounded random variables by betting", for
-sampling without replacement. Somebody who doubts that the mean is m bets on every value before
-seeing it, at odds that are fair if the mean is m. By Ville's inequality the chance of ever
-multiplying the money by 1/alpha is then at most alpha, whatever the scores look like. So the m
-against which nobody got rich hold the mean, with a guarantee for every n, at any time.
+sampling without replacement. For every possible mean m, a gambler bets on each value before seeing
+it, at odds that are fair if the mean is m. By Ville's inequality the chance of ever multiplying the
+money by 1/alpha is then at most alpha, for any scores. So the values m against which this did not
+happen contain the mean, with a guarantee for every n at any time.
 
-Values must lie in [low, high] and be in the order in which they were drawn, which must be
-random: the bets learn from the past, so another order gives another (equally valid) interval.
-A coin (one judgment after the other of a pair of systems) needs no order: wins are enough.
+Values must lie in [low, high], in the random order in which they were drawn: the bets learn from
+the past, so another order gives another (equally valid) interval. For a coin (successive judgments
+of a pair of systems) the number of wins is enough.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from assay.stats.intervals import Interval
 STAKES = np.linspace(0.02, 0.98, 49)
 """Shares of the money that a bet may put at stake."""
 MAX_STAKE = 0.99
-"""No bet stakes more than this share on one value, so that nobody is ever ruined."""
+"""The largest share of the money staked on one value, to avoid ruin."""
 PRIOR_COUNT = 0.25
 """Either end of the range counts as seen this many times before the first value comes."""
 REVISION_FACTOR = 1.25
@@ -162,7 +162,7 @@ def coin_evidence(wins: np.ndarray, n: np.ndarray) -> np.ndarray:
 
     e = B(W + 1/2, n - W + 1/2) / B(1/2, 1/2) 2^n: money divided among all coins p by Jeffreys' law
     Beta(1/2, 1/2). A tie multiplies the money on p by 2 sqrt(p (1 - p)), at most 1. So e is a
-    supermartingale if wins and losses are equally likely at every toss, whoever decides by the past
+    supermartingale if wins and losses are equally likely at every toss, however the past decides
     which coin is tossed next; by Ville it ever reaches 1/alpha with probability alpha at most.
 
     >>> np.exp(coin_evidence(np.array([0.0, 8.0, 9.5]), np.array([0, 8, 10]))).round(1).tolist()
@@ -176,7 +176,7 @@ def coin_evidence(wins: np.ndarray, n: np.ndarray) -> np.ndarray:
 def coin_interval(
     wins: np.ndarray, n: np.ndarray, threshold: float
 ) -> tuple[np.ndarray, np.ndarray]:
-    """Shares of wins (ties are half) that nobody got ``threshold`` times as rich against.
+    """The shares of wins (ties are half) against which money grew less than ``threshold`` times.
 
     Those p with B(W + 1/2, n - W + 1/2) / B(1/2, 1/2) / (p^W (1 - p)^(n - W)) below it, at all
     times together with probability 1 - 1/threshold. A share of 1/2 is outside exactly where

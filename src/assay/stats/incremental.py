@@ -118,7 +118,7 @@ def _targets(
     """:func:`assay.stats.allocation.capped_shares` for many rows of shares at once.
 
     All strata that are over-full are filled in one go: reallocation only ever adds to the others,
-    so whoever is over-full stays so.
+    so an over-full stratum stays over-full.
     """
     weights, rest = shares, np.full((len(shares), 1), total)
     if full is not None:
