@@ -9,20 +9,15 @@ import pytest
 from lxml import etree
 
 from assay.errors import InputError, OptionError
-from assay.views.figures import (
-    draw_bars,
-    draw_lengths,
-    draw_pairs,
-    draw_shares,
-    draw_stability,
-    save_figure,
-    svg_text,
-)
-from assay.views.ranking import (
+from assay.views.charts import (
     draw_curves,
     draw_error_curves,
+    draw_lengths,
+    draw_shares,
+    draw_stability,
     draw_win_ratios,
 )
+from assay.views.figures import draw_bars, draw_pairs, save_figure, svg_text
 from assay.views.section import Bar, Column, Table
 
 LENGTHS = [

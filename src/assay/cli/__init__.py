@@ -615,19 +615,38 @@ def refuse_alone(option: str, value: object, needed: str, given: object) -> None
         raise OptionError(f"--{option}", value, f"needs --{needed}", f"give --{needed} too")
 
 
+def refuse(options: Mapping[str, object], fault: str, remedy: str = "leave it out") -> None:
+    """Refuse those of the options that were given, as they mean nothing here."""
+    for name, value in options.items():
+        if value is not None and value is not False:
+            raise OptionError(name, value, fault, remedy)
+
+
+def numbers(
+    option: str, text: str, fault: str, remedy: str, kind: Callable[[str], Any] = int
+) -> list[Any]:
+    """``6,12`` as numbers of a kind.
+
+    >>> numbers("sizes", "6,12", "is not a list", "write 6,12")
+    [6, 12]
+    """
+    try:
+        return [kind(part) for part in names(text) or []]
+    except ValueError:
+        raise OptionError(option, text, fault, remedy) from None
+
+
 def score_range(text: str | None) -> tuple[float, float] | None:
     """``0,25`` as two numbers.
 
     >>> score_range("0,25")
     (0.0, 25.0)
     """
-    if text is None:
-        return None
-    try:
-        low, high = (float(part) for part in text.split(","))
-    except ValueError:
-        raise OptionError("range", text, "is not a range", "write LOW,HIGH such as 0,25") from None
-    return low, high
+    fault, remedy = "is not a range", "write LOW,HIGH such as 0,25"
+    ends = None if text is None else numbers("range", text, fault, remedy, float)
+    if ends is not None and len(ends) != 2:
+        raise OptionError("range", text, fault, remedy)
+    return None if ends is None else (ends[0], ends[1])
 
 
 def visible(text: str) -> str:

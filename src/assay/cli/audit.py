@@ -16,6 +16,7 @@ from assay.cli import (
     progress_bars,
     read_drawn,
     read_test_set,
+    refuse,
 )
 from assay.cli.options import Better, Count, File, Text
 from assay.cli.reading import without
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from assay.tables.tables import TestSet
 
 ANSWERS = ("judgments", "ratings")
+FOR_RATINGS = "is for ratings"
 
 
 def audit(
@@ -70,16 +72,11 @@ def audit(
         scores = tables[0] if len(tables) == 2 else None
         found = locate_answers(tables[-1], *ANSWERS, read=read, scores=scores)
         if found.kind == "judgments":
-            _refuse(of_ratings | ({} if better == "higher" else {"better": better}))
+            refuse(of_ratings | {"better": None if better == "higher" else better}, FOR_RATINGS)
             result = _of_judgments(found, scores, read, common)
         else:
             result = _of_ratings(found, scores, read, better, common | of_ratings)
     deliver(result, save, json, lambda: show(audit_section(result, pairs=pairs)))
-
-
-def _refuse(of_ratings: dict[str, Any]) -> None:
-    for name, value in of_ratings.items():
-        raise OptionError(name, value, "is for ratings", "leave it out")
 
 
 def _need_guess(tables: list[Path], read: Reading) -> bool:
@@ -103,7 +100,7 @@ def _of_guessed(
         if test_set is not None and "sample" in of_ratings:
             of_ratings["sample"] = read_drawn(of_ratings["sample"], test_set)
         return audit_ratings(answers, test_set, **common, **of_ratings)
-    _refuse(of_ratings)
+    refuse(of_ratings, FOR_RATINGS)
     with progress_bars() as progress:
         return audit_judgments(answers, progress=progress, **common)
 

@@ -8,7 +8,17 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
 
-from assay.cli import columns_for, deliver, names, note, pairs, progress_bars, refuse_alone, say
+from assay.cli import (
+    columns_for,
+    deliver,
+    names,
+    note,
+    pairs,
+    progress_bars,
+    refuse,
+    refuse_alone,
+    say,
+)
 from assay.cli.options import Better, Count, File, Number, Text
 from assay.errors import InputError, OptionError, did_you_mean
 
@@ -45,7 +55,11 @@ def effort(
         if before or after:
             from assay.effort.versions import read_versions
 
-            _refuse_both(edits, format, only)
+            refuse(
+                {"EDITS": edits[0] if edits else None, "--format": format, "--only": only},
+                "is not for files from before and after editing",
+                "leave it out, or leave out --before and --after",
+            )
             refuse_alone("before", before or None, "after", after or None)
             refuse_alone("after", after or None, "before", before or None)
             table = read_versions(
@@ -107,16 +121,6 @@ def _relations(
     return found
 
 
-def _refuse_both(edits: list[Path] | None, format: str | None, only: str | None) -> None:
-    """Refuse what means nothing beside files from before and after editing."""
-    for name, value in (("EDITS", edits and edits[0]), ("--format", format), ("--only", only)):
-        if value:
-            raise OptionError(
-                name, value, "is not for files from before and after editing",
-                "leave it out, or leave out --before and --after",
-            )  # fmt: skip
-
-
 def read_edit_files(
     files: list[Path], *, format: Text = None, system: Text = None, editor: Text = None,
     columns: Text = None, only: Text = None,
@@ -155,8 +159,7 @@ def _source(file: Path, format: str | None, columns: str | None, given: dict[str
 
         options = Options(system=given.get("system"), editor=given.get("editor"))
         return load_format(file, format, "edits", options), None
-    for option, value in given.items():
-        raise OptionError(option, value, "is in the table already", "leave it out")
+    refuse(given, "is in the table already")
     return file, columns_for(columns, ("edits", file))[0]
 
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from typer import Context
 
-from assay.cli import Reading, deliver, names, read_drawn, read_rated
-from assay.cli.options import Better, Count, File, Number, Text
+from assay.cli import Reading, deliver, names, numbers, read_drawn, read_rated
+from assay.cli.options import Better, Count, File, Number, Text, as_share
 from assay.cli.reading import read_history
 from assay.cli.work import Backend, chosen_workers, track
 from assay.errors import InputError, OptionError
@@ -112,13 +112,8 @@ def _look_plan(text: str | None) -> int | list[int] | None:
     >>> _look_plan("5"), _look_plan("100,200,400")
     (5, [100, 200, 400])
     """
-    if text is None:
-        return None
-    try:
-        sizes = [int(part) for part in text.split(",")]
-    except ValueError:
-        raise OptionError("looks", text, "is not a plan", "write 5, or 100,200,400") from None
-    return sizes if "," in text else sizes[0]
+    sizes = numbers("looks", text or "", "is not a plan", "write 5, or 100,200,400")
+    return sizes if len(sizes) > 1 else next(iter(sizes), None)
 
 
 def monitor(
@@ -180,22 +175,6 @@ def raters(
     deliver(rater_report(test_set, given, sample=drawn, assume=assume), save, json)
 
 
-def _shares(text: str) -> list[float]:
-    """``5%,10%`` as shares.
-
-    >>> _shares("5%, 0.1")
-    [0.05, 0.1]
-    """
-    parts = names(text) or []
-    try:
-        return [
-            float(part.removesuffix("%")) / (100 if part.endswith("%") else 1) for part in parts
-        ]
-    except ValueError:
-        fault, remedy = "are not shares", "write shares such as 5%,10%"
-        raise OptionError("--sizes", text, fault, remedy) from None
-
-
 def evaluate(
     scores: Path, ratings: list[Path], *,
     methods: str = "baseline,docs-prop,docs-prop+cv-knn,rounds+regression,balanced+regression",
@@ -224,7 +203,8 @@ def evaluate(
         check_half_width(half_width)
     who = chosen_workers(backend, workers, scheduler)
     test_set, given = read_rated(scores, ratings, read, better=better)
-    listed, parts, (_, used) = names(methods) or [], _shares(sizes), seeded(seed)
+    parts = numbers("--sizes", sizes, "are not shares", "write shares such as 5%,10%", as_share)
+    listed, (_, used) = names(methods) or [], seeded(seed)
     records = evaluate_estimators(
         test_set, given, methods=listed, sizes=parts, draws=draws, level=level, rng=used,
         workers=who,

@@ -12,11 +12,19 @@ from typing import Any, Literal, TypeAlias
 from typer import BadParameter
 
 
+def as_share(text: str) -> float:
+    """``10%`` or ``0.1`` as a number.
+
+    >>> as_share("5%"), as_share("0.1")
+    (0.05, 0.1)
+    """
+    return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+
+
 def share(said: str | float) -> float:
-    """``10%`` or ``0.1``; a project has it as a number."""
+    """The share that an option states; a project has it as a number."""
     try:
-        text = str(said)
-        return float(text.removesuffix("%")) / (100 if text.endswith("%") else 1)
+        return as_share(str(said))
     except ValueError:
         raise BadParameter("give a share such as 10% or 0.1") from None
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,18 +13,19 @@ from typer.core import TyperGroup
 from assay.cli import (
     Reading,
     deliver,
-    names,
     note,
+    numbers,
     people,
     progress_bars,
     read_rated,
     read_test_set,
+    refuse,
     say,
     score_range,
 )
 from assay.cli.options import CONTEXT, Better, Count, File, Number, Text
 from assay.cli.reading import read_judged
-from assay.errors import InputError, OptionError
+from assay.errors import InputError
 
 if TYPE_CHECKING:
     from assay.tables.tables import Ratings, TestSet
@@ -245,7 +245,7 @@ def judgments_command(
     from assay.planning.judgments import plan_judgments
 
     if pilot is None:
-        _refuse_without_pilot(read.given, "give --pilot FILE too")
+        refuse(read.given, "needs a pilot", "give --pilot FILE too")
     judged = None if pilot is None else read_judged(pilot, read)
     with progress_bars() as progress:
         result = plan_judgments(
@@ -285,7 +285,7 @@ def editors_command(
         with progress_bars() as progress:
             seen = effort(edits, measures=[measure], rng=0, progress=progress)
     else:
-        _refuse_without_pilot(about_pilot, "give --pilot FILE too")
+        refuse(about_pilot, "needs a pilot", "give --pilot FILE too")
     count = _how_many(systems)
     if count is None:
         if seen is None:
@@ -308,14 +308,8 @@ def _pilot(
     if scores is not None:
         raise InputError(f"{scores} was given alone; a pilot is two files, SCORES and RATINGS")
     about_pilot = {"better": better, "range": range, **read.given}
-    _refuse_without_pilot(about_pilot, "give SCORES and RATINGS too")
+    refuse(about_pilot, "needs a pilot", "give SCORES and RATINGS too")
     return None
-
-
-def _refuse_without_pilot(options: Mapping[str, Text], remedy: str) -> None:
-    for name, value in options.items():
-        if value is not None:
-            raise OptionError(name, value, "needs a pilot", remedy)
 
 
 def _how_many(text: str | None) -> int | None:
@@ -326,9 +320,6 @@ def _how_many(text: str | None) -> int | None:
 
 def _numbers(text: str | None) -> list[int] | None:
     """``6,12`` as whole numbers; None where nothing was said."""
-    try:
-        return None if text is None else [int(part) for part in names(text) or []]
-    except ValueError:
-        raise OptionError(
-            "--sizes", text, "is not a list of whole numbers", "write 100,200,400"
-        ) from None
+    if text is None:
+        return None
+    return numbers("--sizes", text, "is not a list of whole numbers", "write 100,200,400")

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any
 from typer.core import TyperArgument
 
 from assay.cli import note
+from assay.cli.options import as_share
 from assay.errors import InputError
 from assay.pay import parse_pay
 from assay.project.project import Project
@@ -378,7 +379,7 @@ def keep_plan(project: Project, plan: CampaignPlan, pay: str | None) -> str:
 
 def share_of(text: str | None) -> float | None:
     """``10%`` as 0.1."""
-    return None if text is None else float(text.removesuffix("%")) / 100
+    return None if text is None else as_share(text)
 
 
 def say_taken(command: Command, context: Any, project: Project) -> None:

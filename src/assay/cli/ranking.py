@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from typer import Context
 
-from assay.cli import Reading, deliver, names, progress_bars
+from assay.cli import Reading, deliver, names, progress_bars, refuse
 from assay.cli.options import Better, Count, File, Text
 from assay.cli.reading import answers_kind, read_answers, read_judged
 from assay.errors import InputError, OptionError
@@ -56,13 +56,14 @@ def rank(
     if isinstance(answers, Judgments):
         from assay.ranking.rank import rank as run
 
-        _refuse("ratings", of_ratings | ({} if better == "higher" else {"better": better}))
+        of_ratings["better"] = None if better == "higher" else better
+        refuse(of_ratings, "is for ratings")
         with progress_bars() as progress:
             result: Ranking = run(answers, progress=progress, **common, **of_judgments)
     else:
         from assay.ranking.ratings import rank_ratings
 
-        _refuse("judgments", of_judgments)
+        refuse(of_judgments, "is for judgments")
         result = rank_ratings(answers, **common, **of_ratings)
     deliver(result, save, json, _with_pairs(result) if pairs else None)
 
@@ -98,11 +99,6 @@ def _given(options: dict[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in options.items() if value is not None}
 
 
-def _refuse(kind: str, options: dict[str, Any]) -> None:
-    for name, value in options.items():
-        raise OptionError(name, value, f"is for {kind}", "leave it out")
-
-
 def _with_pairs(result: Ranking) -> Callable[[], None]:
     from assay.views.ranking import ranking_section
     from assay.views.section import show
@@ -121,7 +117,7 @@ def monitor_judged(
         raise InputError(
             f"{judgments}: ratings are monitored with their test set; name SCORES first"
         )
-    _refuse("ratings", _given(of_ratings))
+    refuse(of_ratings, "is for ratings")
     return monitor_judgments(
         read_judged(judgments, read), systems=_system_names(systems), family=family, level=level,
         pay=pay,
@@ -130,7 +126,7 @@ def monitor_judged(
 
 def need_for_ratings(sample: Path | None, *, each_pair: bool, systems: str | None) -> Path:
     """``assay monitor`` of ratings: the sample; what is for judgments is refused."""
-    _refuse("judgments", _given({"each_pair": each_pair or None, "systems": systems}))
+    refuse({"each_pair": each_pair, "systems": systems}, "is for judgments")
     if sample is None:
         raise InputError("ratings are monitored along their sample; give --sample")
     return sample

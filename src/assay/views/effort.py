@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
-from assay.effort.results import EditorEffort, Effort, SystemEffort
+from assay.effort.results import Effort, SystemEffort
 from assay.effort.verdict import Verdict, less_and_more
 from assay.results import p_value, percent, plural
-from assay.views.figures import ACCENT, INK, TONES, legend, new_figure, tidy
+from assay.views.charts import draw_by_editor
+from assay.views.figures import ACCENT, INK, new_figure, tidy
 from assay.views.section import Bar, Block, Figure, Section, Table, against, table, with_bars
 
 if TYPE_CHECKING:
@@ -38,7 +40,7 @@ def effort_section(result: Effort) -> Section:
         _relations(result),
         Figure(
             "editors", "Each editor's documents relative to that editor's mean.",
-            lambda: draw_effort_by_editor(result.by_editor, systems, label=total),
+            lambda: draw_by_editor([asdict(row) for row in result.by_editor], y=total),
         ) if result.by_editor else None,
     )  # fmt: skip
     return Section(
@@ -408,74 +410,3 @@ def draw_effort(result: Effort) -> Drawing:
     names = [item.system for item in reversed(systems)]
     panels[0].set_yticks(range(len(systems)), names, parse_math=False)  # a name may have a $
     return figure
-
-
-def draw_effort_by_editor(
-    rows: Sequence[EditorEffort], systems: Sequence[str], *, label: str
-) -> Drawing:
-    """Every editor's documents relative to that editor's mean (korotaev2022, Figure 4)."""
-    editors = list(dict.fromkeys(row.editor for row in rows))
-    most = max(sum(row.editor == editor for row in rows) for editor in editors)
-    width = 0.8 / most
-    figure = new_figure(1.6 + 1.1 * len(editors), 3.8)
-    axes = figure.subplots()
-    for number, editor in enumerate(editors):
-        listed = [row for row in rows if row.editor == editor]
-        for place, row in enumerate(listed):
-            x = number + width * (place - (len(listed) - 1) / 2)
-            height = 0.0 if row.total != row.total else row.total
-            axes.bar(x, height, 0.92 * width, color=_colour(systems.index(row.system)))
-            axes.text(x, height + 0.06, row.document, rotation=90, ha="center", va="bottom",
-                      fontsize=7, color=INK, parse_math=False)  # fmt: skip
-    for number, system in enumerate(systems):
-        axes.bar(0, 0, color=_colour(number), label=_literal(system))
-    axes.set_xticks(range(len(editors)), editors, parse_math=False)
-    tidy(axes, grid="y", y=label)
-    legend(figure, min(6, len(systems)))
-    return figure
-
-
-def draw_aggregate(parts: Mapping[str, Mapping[str, float | None]]) -> Drawing:
-    """Effort summed over measures, a bar per document or system (korotaev2022, Figures 1 and 3).
-
-    ``parts`` has every bar's name with its measures.
-    """
-    figure = new_figure(1.6 + 1.2 * len(parts), 3.4)
-    axes = figure.subplots()
-    measures = list(dict.fromkeys(name for values in parts.values() for name in values))
-    for place, values in enumerate(parts.values()):
-        bottom = 0.0
-        for number, measure in enumerate(measures):
-            value = values.get(measure) or 0.0
-            axes.bar(place, value, 0.6, bottom=bottom, color=_colour(number))
-            bottom += value
-        axes.text(place, bottom + 0.03, f"{bottom:.2f}", ha="center", fontsize=8, color=INK)
-    for number, measure in enumerate(measures):
-        axes.bar(0, 0, color=_colour(number), label=_literal(measure))
-    axes.set_xticks(range(len(parts)), list(parts), parse_math=False)
-    tidy(axes, grid="y", y="effort, sum of ratios to the mean")
-    legend(figure, len(measures))
-    return figure
-
-
-def draw_averages(rows: Mapping[str, Sequence[float]], *, interval: str) -> Drawing:
-    """Mean, low and high of every row, in the same units (korotaev2022, Figure 2)."""
-    figure = new_figure(5.2, 1.2 + 0.42 * len(rows))
-    axes = figure.subplots()
-    for place, (mean, low, high) in enumerate(reversed(list(rows.values()))):
-        axes.plot([low, high], [place, place], color=ACCENT, linewidth=3)
-        axes.plot(mean, place, "o", color=INK, markersize=5)
-    axes.axvline(1.0, color=INK, linewidth=0.8, linestyle=":")
-    axes.set_ylim(-0.6, len(rows) - 0.4)
-    axes.set_yticks(range(len(rows)), list(reversed(list(rows))), parse_math=False)
-    tidy(axes, grid="x", x=f"effort, mean of ratios to the mean, with {interval}")
-    return figure
-
-
-def _colour(number: int) -> str:
-    return TONES[number % len(TONES)]
-
-
-def _literal(name: str) -> str:
-    """A label that is drawn as it stands: no formula, and not hidden by a leading underscore."""
-    return "\u200b" + name.replace("$", r"\$")

@@ -120,142 +120,6 @@ def draw_pairs(systems: Sequence[Mapping[str, Any]], pairs: Sequence[Mapping[str
     return figure
 
 
-def draw_shares(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """Shares of the whole test set and of a sample, a panel for each way to divide them.
-
-    ``rows`` have ``by``, ``group``, ``full`` and ``sample``, shares of 1.
-    """
-    ways = list(dict.fromkeys(row["by"] for row in rows))
-    figure = new_figure(1.0 + 2.8 * len(ways), 3.0)
-    panels = figure.subplots(1, max(1, len(ways)), sharey=True, squeeze=False)[0]
-    for axes, way in zip(panels, ways, strict=False):
-        own = [row for row in rows if row["by"] == way]
-        for shift, key, text in ((-0.2, "full", "whole test set"), (0.2, "sample", "sample")):
-            places = [k + shift for k in range(len(own))]
-            heights = [100 * row[key] for row in own]
-            axes.bar(places, heights, 0.38, color=SAMPLE_COLOURS[key == "sample"], label=text)
-        texts = [str(row["group"]).replace(" ", "\n") for row in own]
-        turn = 90 if len(own) > 8 else 0
-        axes.set_xticks(range(len(own)), texts, parse_math=False, rotation=turn)
-        tidy(axes, grid="y", title=way)
-    panels[0].set_ylabel("share of the segments (%)", color=INK)
-    legend(figure, 2, *panels[0].get_legend_handles_labels())
-    return figure
-
-
-def draw_lengths(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """How much of the data comes from documents of each length (lo2023, Figure 1).
-
-    A panel per language pair; ``rows`` have ``pair``, ``sample`` (full, DF, DB), ``length`` and
-    ``share`` in percent.
-    """
-    pairs = list(dict.fromkeys(row["pair"] for row in rows))
-    bins = list(dict.fromkeys(row["length"] for row in rows))
-    shares = {(row["pair"], row["sample"], row["length"]): row["share"] for row in rows}
-    figure = new_figure(1.2 + 2.8 * len(pairs), 3.4)
-    panels = figure.subplots(1, len(pairs), sharey=True, squeeze=False)[0]
-    for axes, pair in zip(panels, pairs, strict=True):
-        here = list(dict.fromkeys(name for its, name, _ in shares if its == pair))
-        for number, name in enumerate(here):
-            places = [k + 0.27 * (number - (len(here) - 1) / 2) for k in range(len(bins))]
-            heights = [shares.get((pair, name, length), 0.0) for length in bins]
-            colour = SAMPLE_COLOURS[number % len(SAMPLE_COLOURS)]
-            axes.bar(places, heights, 0.25, color=colour, label=name)
-        axes.set_xticks(range(len(bins)), bins)
-        tidy(axes, grid="y", title=pair, x="segments in the document")
-    panels[0].set_ylabel("share of the data (%)", color=INK)
-    handles = {text: handle for axes in panels
-               for handle, text in zip(*axes.get_legend_handles_labels(), strict=True)}  # fmt: skip
-    shown = ["whole test set" if text == "full" else text for text in handles]
-    legend(figure, 3, list(handles.values()), shown)
-    return figure
-
-
-def draw_stability(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """How often rankings change by budget, a line per design with Monte-Carlo error bars.
-
-    ``rows`` have ``design``, ``budget``, ``changed`` and its ``error``, all but the first in
-    percent; the bars are two errors long either way.
-    """
-    designs = list(dict.fromkeys(row["design"] for row in rows))
-    figure = new_figure(7.2, 4.2)
-    axes = figure.subplots()
-    for number, design in enumerate(designs):
-        own = [row for row in rows if row["design"] == design]
-        # Lines that nearly coincide are set apart sideways, or one would hide the other.
-        shift = 0.5 * (number - (len(designs) - 1) / 2)
-        axes.errorbar(
-            [row["budget"] + shift for row in own],
-            [row["changed"] for row in own],
-            yerr=[2 * (row["error"] or 0.0) for row in own],
-            color=COLOURS[number % len(COLOURS)],
-            marker=MARKS[number % len(MARKS)],
-            markersize=4.5,
-            linewidth=1.4,
-            capsize=2,
-            label=design,
-        )
-    axes.set_xticks(sorted({row["budget"] for row in rows}))
-    axes.set_ylim(0, 103)
-    axes.legend(frameon=False, loc="lower left")
-    changed = "samples with a changed ranking (%)"
-    tidy(axes, grid="y", x="budget (% of the segments)", y=changed)
-    return figure
-
-
-def draw_errors(rows: Sequence[Mapping[str, Any]]) -> Figure:
-    """Mean error of methods by sample size, solid, and its spread, dashed (saldias2022, Figure 2).
-
-    A panel per ``pair``, a line per ``method``; ``what`` is "abs error" or "sdev", ``size`` is in
-    percent, ``value`` may have an ``error``, of which bars are two long either way.
-    """
-    pairs = list(dict.fromkeys(row["pair"] for row in rows))
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    figure = new_figure(1.2 + 3.6 * len(pairs), 4.0)
-    panels = figure.subplots(1, len(pairs), squeeze=False)[0]
-    for axes, pair in zip(panels, pairs, strict=True):
-        for number, method in enumerate(methods):
-            for what, line in (("abs error", "-"), ("sdev", "--")):
-                wanted = (pair, method, what)
-                own = [r for r in rows if (r["pair"], r["method"], r["what"]) == wanted]
-                bars = [2 * (row["error"] or 0.0) for row in own]
-                axes.errorbar(
-                    [row["size"] for row in own],
-                    [row["value"] for row in own],
-                    yerr=bars if what == "abs error" else None,
-                    color=COLOURS[number % len(COLOURS)],
-                    marker=MARKS[number % len(MARKS)] if what == "abs error" else None,
-                    linestyle=line,
-                    markersize=4,
-                    linewidth=1.4 if what == "abs error" else 0.8,
-                    label=method if what == "abs error" else None,
-                )
-        axes.set_ylim(bottom=0)
-        tidy(axes, grid="y", title=pair, x="sample size (% of the segments)")
-    panels[0].set_ylabel("absolute error (dashed: its sd)", color=INK)
-    legend(figure, 4, *panels[0].get_legend_handles_labels())
-    return figure
-
-
-def draw_scatter(panels: Sequence[Mapping[str, Any]]) -> Figure:
-    """Ratings by a metric with the best line, two panels a row (saldias2022, Figure 6).
-
-    Panels have ``title``, ``metric``, ``x``, ``y``, ``slope``, ``start`` and ``distance``, the
-    mean distance between the line and the points.
-    """
-    lines = (len(panels) + 1) // 2
-    figure = new_figure(7.6, 0.4 + 3.0 * lines)
-    grid = figure.subplots(lines, 2, sharex=True, sharey=True, squeeze=False).ravel()
-    for axes, panel in zip(grid, panels, strict=False):
-        axes.plot(panel["x"], panel["y"], ".", color=ACCENT, markersize=3, alpha=0.5)
-        ends = [float(min(panel["x"])), float(max(panel["x"]))]
-        axes.plot(ends, [panel["start"] + panel["slope"] * x for x in ends], color=INK)
-        title = f"{panel['title']}: slope {panel['slope']:.2f}, error {panel['distance']:.2f}"
-        tidy(axes, grid="y", x=panel["metric"], y="rating")
-        axes.set_title(title, fontsize=9, color=INK, loc="left", parse_math=False)
-    return figure
-
-
 def save_figure(figure: Figure, path: str | Path) -> Path:
     """Write a drawing as SVG, PDF or PNG, by the ending of the path."""
     target = Path(path)
@@ -300,6 +164,11 @@ def tidy(axes: Axes, *, grid: Literal["x", "y"], title: str = "", x: str = "", y
     axes.set_axisbelow(True)
     axes.spines[["top", "right"]].set_visible(False)
     axes.tick_params(colors=INK, length=0)
+
+
+def literal(name: str) -> str:
+    """A label that is drawn as it stands: no formula, and not hidden by a leading underscore."""
+    return "\u200b" + name.replace("$", r"\$")
 
 
 def _tame_texts(figure: Figure) -> None:

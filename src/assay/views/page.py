@@ -20,7 +20,17 @@ from assay.tables.load import read_bytes, write_bytes
 from assay.views.figures import draw_bars, save_figure
 from assay.views.html import html
 from assay.views.markup import csv_table, latex, latex_table, markdown, markdown_table
-from assay.views.section import APART, STAGES, Figure, Report, Section, Table, file_stem, section_of
+from assay.views.section import (
+    APART,
+    STAGES,
+    Figure,
+    Report,
+    Section,
+    Table,
+    Verdicts,
+    file_stem,
+    section_of,
+)
 
 WRITERS = {".html": html, ".md": markdown, ".tex": latex}
 TABLES = {".csv": csv_table, ".md": markdown_table, ".tex": latex_table}
@@ -229,30 +239,23 @@ def _one_verdict(found: list[Section]) -> list[Section]:
     for source, order in FIRST_VERDICT.items():
         own = [part for part in found if part.verdicts and part.verdicts.source == source]
         kind = next((name for name in order if any(part.name == name for part in own)), None)
-        first = [part for part in own if part.name == kind]
-        if len(first) != 1:
+        first = [part.verdicts for part in own if part.name == kind]
+        if len(first) != 1 or first[0] is None:
             continue  # nothing to say, or results of several test sets
-        others = [part for part in own if part.name != kind and _contradicts(part, first[0])]
-        changed = {id(part): _folded(part, first[0]) for part in others}
-        found = [changed.get(id(part), part) for part in found]
+        others = {id(part): _folded(part, first[0]) for part in own if part.name != kind}
+        found = [others.get(id(part), part) for part in found]
     return found
 
 
-def _contradicts(part: Section, first: Section) -> bool:
-    if part.verdicts is None or first.verdicts is None:
-        return False
-    return first.verdicts.differ(part.verdicts)
-
-
-def _folded(part: Section, first: Section) -> Section:
-    """A section that says otherwise, with the reason in front."""
-    if part.verdicts is None or first.verdicts is None:
+def _folded(part: Section, first: Verdicts) -> Section:
+    """The section; where it says otherwise, with the reason in front."""
+    own = part.verdicts
+    if own is None or not first.differ(own):
         return part
-    ours, theirs = (len(set(item.clusters.values())) for item in (part.verdicts, first.verdicts))
+    ours, theirs = (len(set(item.clusters.values())) for item in (own, first))
     line = (
-        f"This is not the page's verdict, which follows {first.verdicts.rule}. By"
-        f" {part.verdicts.rule}, there {'is' if ours == 1 else 'are'} {plural(ours, 'cluster')}"
-        f" instead of {theirs}: {part.verdicts.why}."
+        f"This is not the page's verdict, which follows {first.rule}. By {own.rule}, there"
+        f" {'is' if ours == 1 else 'are'} {plural(ours, 'cluster')} instead of {theirs}: {own.why}."
     )
     return replace(part, lead=f"{line} {part.lead}", folded=True)
 

@@ -106,7 +106,7 @@ def save_figures(result: Reproduction, folder: Path) -> tuple[Path, ...]:
 
 
 def _draw_koehn2012(result: Reproduction) -> Iterator[tuple[str, Drawing]]:
-    from assay.views.ranking import draw_curves, draw_error_curves, draw_win_ratios
+    from assay.views.charts import draw_curves, draw_error_curves, draw_win_ratios
 
     ratios = [
         {"pair": cell.row, "system": cell.column, "ratio": cell.ours}
@@ -134,7 +134,7 @@ def _draw_koehn2012(result: Reproduction) -> Iterator[tuple[str, Drawing]]:
 
 
 def _draw_korotaev2022(result: Reproduction) -> Iterator[tuple[str, Drawing]]:
-    from assay.views.effort import draw_aggregate, draw_averages
+    from assay.views.charts import draw_aggregate, draw_averages, draw_by_editor
 
     for name, source in (("figure1", "Table 2"), ("figure3", "Table 3")):
         parts: dict[str, dict[str, float | None]] = {}
@@ -147,35 +147,15 @@ def _draw_korotaev2022(result: Reproduction) -> Iterator[tuple[str, Drawing]]:
         for cell in result.table("Figure 2")[:-1]:
             averages.setdefault(cell.row, []).append(cell.ours or 0.0)
         yield "figure2", draw_averages(averages, interval="83% interval")
-        yield "figure4", _draw_by_editor(result.table("Figure 4"))
+        rows = [
+            {"editor": editor, "document": document, "system": system, "total": cell.ours or 0.0}
+            for cell in result.table("Figure 4")
+            for editor, document, system in [cell.row.rsplit(", ", 2)]
+        ]
+        totals = "distance and segments over the editor's mean,\nplus mean speed over speed"
+        yield "figure4", draw_by_editor(rows, y=totals)
     if result.table("pieces"):
         yield "pieces", _draw_pieces(result)
-
-
-def _draw_by_editor(cells: tuple[PrintedCell, ...]) -> Drawing:
-    """Every editor's documents: distance, segments and the inverse of speed, over their means."""
-    from assay.views.figures import COLOURS, INK, legend, new_figure, tidy
-
-    rows = [(cell.row.rsplit(", ", 2), cell.ours or 0.0) for cell in cells]
-    editors = list(dict.fromkeys(names[0] for names, _ in rows))
-    systems = sorted({names[2] for names, _ in rows})
-    figure = new_figure(1.6 + 1.1 * len(editors), 3.8)
-    axes = figure.subplots()
-    for number, editor in enumerate(editors):
-        here = [(names[1:], total) for names, total in rows if names[0] == editor]
-        for place, ((document, system), total) in enumerate(here):
-            x = number + 0.8 / len(here) * (place - (len(here) - 1) / 2)
-            colour = COLOURS[systems.index(system)]
-            axes.bar(x, total, 0.73 / len(here), color=colour)
-            axes.text(x, total + 0.06, document, rotation=90, ha="center", va="bottom", fontsize=7,
-                      color=INK)  # fmt: skip
-    for system, colour in zip(systems, COLOURS, strict=False):
-        axes.bar(0, 0, color=colour, label=system)
-    axes.set_xticks(range(len(editors)), editors)
-    totals = "distance and segments over the editor's mean,\nplus mean speed over speed"
-    tidy(axes, grid="y", y=totals)
-    legend(figure, len(systems))
-    return figure
 
 
 def _draw_pieces(result: Reproduction) -> Drawing:
@@ -195,7 +175,7 @@ def _draw_pieces(result: Reproduction) -> Drawing:
 
 
 def _draw_lo2023(result: Reproduction) -> Iterator[tuple[str, Drawing]]:
-    from assay.views.figures import draw_lengths, draw_stability
+    from assay.views.charts import draw_lengths, draw_stability
 
     lengths = [
         {"pair": lp, "sample": sample, "length": cell.column, "share": cell.ours}
@@ -215,7 +195,7 @@ def _draw_lo2023(result: Reproduction) -> Iterator[tuple[str, Drawing]]:
 
 
 def _draw_saldias2022(result: Reproduction) -> Iterator[tuple[str, Drawing]]:
-    from assay.views.figures import draw_errors, draw_scatter
+    from assay.views.charts import draw_errors, draw_scatter
 
     for number in (2, 3, 4, 5):
         rows = [_point(cell) for cell in result.table(f"Figure {number}")]

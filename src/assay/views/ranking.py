@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
 
 from assay.errors import InputError
 from assay.ranking.best import NextSets
@@ -14,7 +12,6 @@ from assay.ranking.monitor import JudgmentsMonitoring
 from assay.ranking.rank import Ranking
 from assay.ranking.sigma import SigmaFit, SigmaMatch
 from assay.results import percent, plural
-from assay.views.figures import ACCENT, COLOURS, INK, MARKS, legend, new_figure, tidy
 from assay.views.section import (
     Block,
     Section,
@@ -30,9 +27,6 @@ from assay.views.section import (
     winners,
     with_ranks,
 )
-
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure as Drawing
 
 METHODS = {
     "expected-win": ("the expected win against another system", ("koehn2012",)),
@@ -342,72 +336,3 @@ def monitoring_judgments_section(result: JudgmentsMonitoring) -> Section:
         ),
         notes=result.notes,
     )  # fmt: skip
-
-
-def draw_win_ratios(rows: Sequence[Mapping[str, Any]]) -> Drawing:
-    """Win ratios of the systems of every language pair, best first (koehn2012, Figure 1).
-
-    ``rows`` have ``pair``, ``system`` and ``ratio``.
-    """
-    pairs = list(dict.fromkeys(row["pair"] for row in rows))
-    figure = new_figure(7.2, 0.9 + 0.36 * len(pairs))
-    axes = figure.subplots()
-    for place, pair in enumerate(reversed(pairs)):
-        ratios = [row["ratio"] for row in rows if row["pair"] == pair]
-        axes.plot(
-            ratios, [place] * len(ratios), "|", color=ACCENT, markersize=13, markeredgewidth=2
-        )
-    axes.set_yticks(range(len(pairs)), list(reversed(pairs)))
-    tidy(axes, grid="x", x="expected win of each system")
-    return figure
-
-
-def draw_curves(rows: Sequence[Mapping[str, Any]], sigmas: Mapping[str, Any]) -> Drawing:
-    """Significant pairs by judgments, actual and by the model (koehn2012, Figure 2).
-
-    ``rows`` have ``pair``, ``what`` (actual or model), ``judgments`` and ``share`` in percent.
-    """
-    pairs = list(dict.fromkeys(row["pair"] for row in rows))
-    lines = -(-len(pairs) // 4)
-    figure = new_figure(9.6, 0.5 + 2.3 * lines)
-    grid = figure.subplots(lines, 4, sharey=True, squeeze=False).ravel()
-    for axes in grid[len(pairs) :]:
-        axes.set_visible(False)
-    for axes, pair in zip(grid, pairs, strict=False):
-        for what, line, colour in (("actual", "-", ACCENT), ("model", "--", INK)):
-            points = [row for row in rows if (row["pair"], row["what"]) == (pair, what)]
-            axes.plot([row["judgments"] / 1000 for row in points], [row["share"] for row in points],
-                      line, color=colour, label=what)  # fmt: skip
-        axes.set_ylim(0, 100)
-        title = f"{pair}, sigma {sigmas[pair]:.1f}"
-        tidy(axes, grid="y", title=title, x="thousand judgments")
-    for axes in grid[::4]:
-        axes.set_ylabel("significant pairs (%)", color=INK)
-    grid[0].legend(frameon=False, loc="lower right")
-    return figure
-
-
-def draw_error_curves(rows: Sequence[Mapping[str, Any]]) -> Drawing:
-    """Pairs in the wrong order by judgments, a panel per sigma (koehn2012, Figure 3).
-
-    ``rows`` have ``sigma``, ``method``, ``judgments``, ``error`` and the ``paper``'s or None.
-    """
-    sigmas = list(dict.fromkeys(row["sigma"] for row in rows))
-    methods = list(dict.fromkeys(row["method"] for row in rows))
-    figure = new_figure(1.2 + 3.8 * len(sigmas), 4.0)
-    panels = figure.subplots(1, len(sigmas), sharey=True, squeeze=False)[0]
-    for axes, sigma in zip(panels, sigmas, strict=True):
-        for number, method in enumerate(methods):
-            points = [row for row in rows if (row["sigma"], row["method"]) == (sigma, method)]
-            # The first two nearly coincide: the second is dashed, so that both are seen.
-            axes.plot([row["judgments"] / 1000 for row in points], [row["error"] for row in points],
-                      "--" if number == 1 else "-", marker=MARKS[number], markersize=4,
-                      linewidth=1.4, color=COLOURS[number], label=method)  # fmt: skip
-        known = [row for row in rows if row["sigma"] == sigma and row["paper"] is not None]
-        axes.plot([row["judgments"] / 1000 for row in known], [row["paper"] for row in known],
-                  "x", color=INK, markersize=7, label="the paper's numbers")  # fmt: skip
-        axes.set_ylim(bottom=0)
-        tidy(axes, grid="y", title=f"sigma {sigma:g}", x="thousand judgments")
-    panels[0].set_ylabel("pairs in the wrong order (%)", color=INK)
-    legend(figure, 3, *panels[0].get_legend_handles_labels())
-    return figure

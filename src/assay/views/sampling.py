@@ -8,7 +8,7 @@ from assay.results import plural
 from assay.sampling.next import NextSegments
 from assay.sampling.stability import DesignStability, Stability
 from assay.sampling.summary import SampleSummary, bin_name
-from assay.views.figures import draw_lengths, draw_shares, draw_stability
+from assay.views.charts import draw_lengths, draw_shares, draw_stability
 from assay.views.section import Figure, Section, Table, columns, sentence, table
 
 if TYPE_CHECKING:
