@@ -26,7 +26,8 @@ from assay.papers.reproduce import PAPERS, reproduce, start_paper
 from assay.results import Note
 from assay.views.markup import markdown
 from assay.views.page import as_result
-from assay.views.section import Report, section_of
+from assay.views.report import Report
+from assay.views.section import section_of
 
 REQUEST = PaperRequest(Path(), 3, None, np.random.default_rng(1), 1, figures=False)
 COUNTS = {"koehn2012": 199, "korotaev2022": 58, "lo2023": 260, "saldias2022": 260}

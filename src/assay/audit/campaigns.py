@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import polars as pl
 
+from assay.audit.claims import count_verdicts, distinctions, judge, unclaimed
 from assay.audit.coverage import (
     judgments_agreement,
     judgments_coverage,
@@ -19,14 +20,10 @@ from assay.audit.coverage import (
     segment_ease,
 )
 from assay.audit.findings import (
-    count_verdicts,
-    distinctions,
-    judge,
     judgments_findings,
     judgments_next,
     ratings_findings,
     ratings_next,
-    unclaimed,
 )
 from assay.audit.pairs import (
     judged_pairs,

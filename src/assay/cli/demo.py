@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -57,19 +58,12 @@ def demo(*, output: Path = Path("demo"), seed: int = 1, json: bool = False) -> N
     write_report(list(run.results.values()), page, title=TITLE)
     made = "".join(f"{_digest(output / name)}  {name}\n" for name in FILES)
     write_bytes(output / MADE, made.encode())
-    found, estimates = run.results, run.results["estimates"]
+    estimates = run.results["estimates"]
     if json:
         print_json(estimates.to_dict() | {"report": str(page)})
         return
     show(replace(section_of(estimates), next=(), more=()))
-    _show_sample(found["sample"], found["stability"])
-    _show_raters(found["raters"])
-    rated, everything = len(run.tables["ratings"]), len(run.world.rate())
-    _show_savings(estimates, run.world.truth(), rated, everything)
-    _show_ranking(found["ranking"], estimates)
-    _show_effort(found["effort"])
-    say(f"next: {estimates.next[0]}")
-    say(f"report: {page}")
+    say(*_summary(run), f"next: {estimates.next[0]}", f"report: {page}")
 
 
 def _refuse_foreign(folder: Path) -> None:
@@ -133,37 +127,67 @@ def _run(rng: np.random.Generator, seed: int) -> _Run:
     })  # fmt: skip
 
 
-def _show_sample(summary: SampleSummary, stability: Stability) -> None:
-    """Two lines: what was drawn, and how stable rankings are under such samples."""
-    say(
-        f"sample: {summary.n:,} of {summary.population:,} segments in {summary.snippets} snippets;"
-        f" every segment was drawn with probability {summary.max_probability:.3f}"
+def _summary(run: _Run) -> Iterator[str]:
+    """What each stage found, in a line each."""
+    found, truth = run.results, run.world.truth()
+    drawn: SampleSummary = found["sample"]
+    estimates: Estimates = found["estimates"]
+    yield (
+        f"sample: {drawn.n:,} of {drawn.population:,} segments in {drawn.snippets} snippets; every"
+        f" segment was drawn with probability {drawn.max_probability:.3f}"
     )
+    stability: Stability = found["stability"]
     rows = {(row.design, row.matched): f"{row.discordant_pairs:.0%}" for row in stability.designs}
-    say(
+    yield (
         f"stability: on such samples a metric puts {rows['rounds', True]} of the pairs in the wrong"
         f" order ({rows['documents', False]} if each system has whole documents of its own)"
     )
-
-
-def _show_raters(report: RaterReport) -> None:
-    """One line: how far the raters agree, and how far apart they are."""
+    report: RaterReport = found["raters"]
     severity = [item.severity for item in report.raters]
-    apart = max(severity) - min(severity)
-    say(
+    yield (
         f"raters: {len(severity)} with an agreement of {report.alpha:.2f} (Krippendorff's alpha);"
-        f" on the same outputs the strictest gives {apart:.2f} points more than the mildest"
+        f" on the same outputs the strictest gives {max(severity) - min(severity):.2f} points more"
+        " than the mildest"
     )
-
-
-def _show_ranking(ranking: Ranking, estimates: Estimates) -> None:
-    """One line: the same systems ranked by comparing outputs."""
-    scored = {item.system: item.rank for item in estimates.systems}
+    systems = estimates.systems
+    covered = sum(item.low <= truth[item.system] <= item.high for item in systems)
+    yield (
+        f"truth: {covered} of {len(systems)} intervals contain the true score; the errors of"
+        " systems rated on the same segments are correlated"
+    )
+    rated, everything = len(run.tables["ratings"]), len(run.world.rate())
+    widest = max((item.high - item.low) / 2 for item in systems)
+    yield (
+        f"saved: {rated:,} ratings instead of {everything:,} ({1 - rated / everything:.0%} fewer)"
+        f" give intervals of ±{widest:.2f} or narrower"
+    )
+    ranking: Ranking = found["ranking"]
+    scored = {item.system: item.rank for item in systems}
     moved = sum(item.rank != scored[item.system] for item in ranking.systems)
-    say(
+    yield (
         f"ranking: {ranking.judgments:,} judgments of one output against another decide"
         f" {ranking.significant_pairs} of {ranking.pairs} pairs; {moved} of {len(scored)} systems"
         " rank differently than by score"
+    )
+    yield _effort_line(found["effort"])
+
+
+def _effort_line(result: Effort) -> str:
+    """What the leading systems cost editors, and which differences are decided."""
+    from assay.views.section import some
+
+    systems = sorted(result.systems, key=lambda item: item.measures["distance"].mean)
+    shares = [f"{item.measures['distance'].mean:.1f}% of {item.system}" for item in systems]
+    shares[0] = shares[0].replace(" of ", " of the characters of ", 1)
+    prices = some([f"{item.price_per_1000_words:.2f}" for item in systems])
+    pairs = [item for item in result.differences if item.measure == "distance"]
+    equal = [item.system for item in result.parity
+             if item.measure == "distance" and item.verdict == "parity"]  # fmt: skip
+    return (
+        f"effort: {len(result.editors)} editors changed {some(shares)} (1,000 words cost {prices}"
+        f" at {result.rate:.0f} an hour); {sum(item.decided for item in pairs)} of {len(pairs)}"
+        f" differences are decided; {', '.join(equal) or 'no system'} is shown to be within"
+        f" {result.margin:.0%} of {result.human}"
     )
 
 
@@ -183,39 +207,3 @@ def _edit(
     kits = [(item.editor, item.document, item.system) for item in design.kits]
     edits = world.edits(kits, rng=rng)
     return edits, effort(edits, human=HUMAN, margin=0.2, rate=HOURLY, rng=rng)
-
-
-def _show_effort(result: Effort) -> None:
-    """One line: what the leading systems cost editors, and which differences are decided."""
-    from assay.views.section import some
-
-    systems = sorted(result.systems, key=lambda item: item.measures["distance"].mean)
-    shares = [f"{item.measures['distance'].mean:.1f}% of" for item in systems]
-    shares[0] += " the characters of"
-    edited = some([
-        f"{share} {item.system}" for share, item in zip(shares, systems, strict=True)
-    ])  # fmt: skip
-    prices = some([f"{item.price_per_1000_words:.2f}" for item in systems])
-    pairs = [item for item in result.differences if item.measure == "distance"]
-    decided = sum(item.decided for item in pairs)
-    parity = [item for item in result.parity if item.measure == "distance"]
-    equal = [item.system for item in parity if item.verdict == "parity"]
-    say(
-        f"effort: {len(result.editors)} editors changed {edited} (1,000 words cost {prices} at"
-        f" {result.rate:.0f} an hour); {decided} of {len(pairs)} differences are decided;"
-        f" {', '.join(equal) or 'no system'} is shown to be within {result.margin:.0%} of"
-        f" {result.human}"
-    )
-
-
-def _show_savings(result: Estimates, truth: dict[str, float], rated: int, all_of_it: int) -> None:
-    covered = sum(item.low <= truth[item.system] <= item.high for item in result.systems)
-    widest = max((item.high - item.low) / 2 for item in result.systems)
-    say(
-        f"truth: {covered} of {len(result.systems)} intervals contain the true score; the errors of"
-        " systems rated on the same segments are correlated"
-    )
-    say(
-        f"saved: {rated:,} ratings instead of {all_of_it:,} ({1 - rated / all_of_it:.0%} fewer)"
-        f" give intervals of ±{widest:.2f} or narrower"
-    )

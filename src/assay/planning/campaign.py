@@ -12,7 +12,7 @@ import numpy as np
 from assay.errors import OptionError, need_count, need_level, need_positive, need_share, need_whole
 from assay.pay import parse_amount, pay_of, ratings_for
 from assay.planning.pilot import read_pilot
-from assay.planning.plan import Plan
+from assay.planning.results import Plan
 from assay.planning.spending import opinions_of, segments_for
 from assay.planning.spread import Spread
 from assay.planning.typical import raters_beside, typical_spread

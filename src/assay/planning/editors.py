@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
 from assay.errors import OptionError, need_known, need_positive, need_share, need_whole
-from assay.planning.plan import Plan
+from assay.planning.results import Plan
 from assay.results import Note, signature
 from assay.stats.intervals import LEVEL, POWER
 from assay.stats.reml import MOST_EDITORS, detectable_gap, editors_needed, gap_power

@@ -18,7 +18,7 @@ from assay.planning.model import (
     simulated_needs,
     votes,
 )
-from assay.planning.plan import Plan
+from assay.planning.results import Plan
 from assay.results import UNPAID, Costs, Note, signature
 from assay.stats.intervals import LEVEL, POWER
 from assay.stats.progress import Progress, silent

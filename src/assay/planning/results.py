@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
-from assay.planning.plan import Plan
 from assay.planning.spending import Split
 from assay.planning.spread import RaterPart
-from assay.results import UNPAID, Costs, signature
+from assay.results import UNPAID, Costs, Note, Result, signature
 
 PAIR = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Plan(Result):
+    """How much is ``needed``; None where no goal was set, or where it is out of reach.
+
+    ``source`` says where the spread comes from: given by hand, a pilot, or published
+    campaigns.
+    """
+
+    needed: int | None
+    level: float
+    source: Literal["given", "pilot", "typical", "korotaev2022"]
+    notes: tuple[Note, ...]
 
 
 @dataclass(frozen=True, slots=True)

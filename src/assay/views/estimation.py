@@ -12,8 +12,7 @@ import numpy as np
 from assay.designs.base import SamplingDesign, design_of
 from assay.errors import InputError
 from assay.estimation.composite import Composite
-from assay.estimation.results import Breakdown, Comparison, Difference, Estimates
-from assay.estimation.trials import Evaluation
+from assay.estimation.results import Breakdown, Comparison, Estimates
 from assay.results import has_note, p_value, percent, plain, plural
 from assay.stats.intervals import order_of_differences
 from assay.views.section import (
@@ -29,6 +28,7 @@ from assay.views.section import (
     cluster_lines,
     columns,
     decided_figure,
+    metrics_used,
     shown,
     some,
     table,
@@ -40,14 +40,6 @@ from assay.views.section import (
 MAX_PAIRS_IN_ORDER = 45
 """With more differences than this, a table lists the undecided ones first."""
 
-# --- designs in words -------------------------------------------------------------------------
-
-
-def _design(result: Estimates) -> SamplingDesign:
-    return design_of(result.drawn or result.design)
-
-
-# --- scores -----------------------------------------------------------------------------------
 
 HELD_FOR = {
     "raters": "this test set and raters like these",
@@ -90,7 +82,7 @@ def estimates_section(result: Estimates) -> Section:
         blocks.append(_differences(result))
     if result.changes:
         blocks.append(_changes(result))
-    blocks.append(Text(_metrics_used(result.metrics), where="terminal"))
+    blocks.append(Text(metrics_used(result.metrics), where="terminal"))
     more = [] if result.comparison is None else [comparison_section(result.comparison)]
     if result.composite is not None:
         more.append(composite_section(result.composite, result))
@@ -109,7 +101,6 @@ def estimates_section(result: Estimates) -> Section:
         details="All pairs" if result.differences else "How it was estimated",
         blocks=tuple(blocks),
         signature=result.signature,
-        stage="estimate",
         question=_question(len(result.systems), result.systems[0].population),
         methods=methods_of(result),
         sources=_sources(result),
@@ -189,10 +180,6 @@ def _verdicts(result: Estimates) -> Verdicts:
     )
 
 
-def _metrics_used(metrics: Sequence[str]) -> str:
-    return f"metrics used: {', '.join(metrics) or 'none'}"
-
-
 def _question(systems: int, segments: int) -> str:
     if systems == 1:
         return f"How good is the system on a test set of {segments:,} segments?"
@@ -206,7 +193,7 @@ def _headline(result: Estimates) -> str:
     best, *others = result.systems
     if not others:
         known = math.isfinite(best.high - best.low)
-        name = interval_heading(result.level, holds=_holds(result.notes))
+        name = _interval(result)
         width = f", {name} {best.low:.3f} to {best.high:.3f}" if known else ""
         return (
             f"{best.system} is estimated at {best.estimate:.3f}{width} ({result.better} is better)."
@@ -305,11 +292,11 @@ def _scores(result: Estimates) -> Table:
     found = table(
         "scores",
         "Dot: estimate; bar:"
-        f" {interval_heading(result.level, holds=_holds(result.notes))}.{known if truth else ''}"
+        f" {_interval(result)}.{known if truth else ''}"
         " Rank range: the ranks that the decided differences leave possible. A line separates"
         f" clusters: every difference across it is decided ({_rule(result)}).{_ranked(result)}",
         "system:text; estimate = score; "
-        f"low,high:interval = {_interval(result.level, result.notes)}; truth; "
+        f"low,high:interval = {_interval(result)}; truth; "
         "n,population:of = rated; rank:count; low_rank,high_rank:ranks = rank range; "
         "cluster:count",
         [plain(item) | {"truth": truth.get(item.system)} for item in result.systems],
@@ -345,8 +332,8 @@ def _of_a_pool(result: Estimates) -> str:
     )
 
 
-def _interval(level: float, notes: Sequence[str] = ()) -> str:
-    return interval_heading(level, holds=_holds(notes))
+def _interval(result: Estimates | Breakdown) -> str:
+    return interval_heading(result.level, holds=_holds(result.notes))
 
 
 def interval_heading(level: float, *, holds: bool) -> str:
@@ -369,17 +356,12 @@ def _differences(result: Estimates) -> Table:
         f" excludes zero{' and Holm’s rule allows it' if result.family else ''} ({_rule(result)})."
         + _unlike(result) + (" Undecided differences come first." if many else ""),
         "left:text; right:text; difference; "
-        f"low,high:interval = {_interval(result.level, result.notes)}; p:p; n:count = rated; "
+        f"low,high:interval = {_interval(result)}; p:p; n:count = rated; "
         "segments:text; decided:text; stable",
-        [plain(item) | {"segments": _segments(item) if apart else None}
+        [plain(item) | {"segments": ("each its own" if item.apart else "common") if apart else None}
          for item in (sorted(pairs, key=lambda item: item.decided) if many else pairs)],
         where="page",
     )  # fmt: skip
-
-
-def _segments(item: Difference) -> str:
-    """On which segments a pair is compared."""
-    return "each its own" if item.apart else "common"
 
 
 def _unlike(result: Estimates) -> str:
@@ -430,7 +412,7 @@ def comparison_section(two: Comparison) -> Section:
     )
     return Section(
         "comparison", f"{two.left} and {two.right} compared", lead,
-        () if two.stderr == 0 else (_power(two),), two.signature, stage="estimate",
+        () if two.stderr == 0 else (_power(two),), two.signature,
     )  # fmt: skip
 
 
@@ -445,6 +427,10 @@ def _power(two: Comparison) -> str:
         f"{two.n:,} ratings per system find a difference of {two.detectable:.3f} with"
         f" {percent(two.power)} probability.{more}"
     )
+
+
+def _design(result: Estimates) -> SamplingDesign:
+    return design_of(result.drawn or result.design)
 
 
 def methods_of(result: Estimates, *, compared: bool = True) -> str:
@@ -554,13 +540,13 @@ def composite_section(result: Composite, whole: Estimates) -> Section:
     )  # fmt: skip
     pairs = table(
         "composite-pairs", "Left minus right, and the probability that left is better.",
-        f"left:text; right:text; difference; low,high:interval = {_interval(whole.level)}; "
+        f"left:text; right:text; difference; low,high:interval = {percent(whole.level)} interval; "
         "probability:percent = left is better",
         result.pairs, where="page",
     )  # fmt: skip
     return Section(
         "composite", "The order with the metrics' help", lead, (order, pairs, COMPOSITE_LIMITS),
-        f"composite|{whole.signature}", stage="estimate", sources=("fay1979", "armstrong2022"),
+        f"composite|{whole.signature}", sources=("fay1979", "armstrong2022"),
         notes=result.notes,
     )  # fmt: skip
 
@@ -585,7 +571,7 @@ def breakdown_section(result: Breakdown) -> Section:
         f"by-{result.by}", f"{title}.",
         columns(
             "group; system:text; estimate;"
-            f" low,high:interval = {_interval(result.level, result.notes)}; n,population:of = rated"
+            f" low,high:interval = {_interval(result)}; n,population:of = rated"
         ) | {"group": (result.by, "text")},
         result.estimates,
     )  # fmt: skip
@@ -596,76 +582,6 @@ def breakdown_section(result: Breakdown) -> Section:
         result.groups,
     )  # fmt: skip
     return Section(
-        f"by-{result.by}", title, lead, (scores, groups), result.signature, stage="estimate",
+        f"by-{result.by}", title, lead, (scores, groups), result.signature,
         notes=result.notes,
-    )  # fmt: skip
-
-
-# --- trials -----------------------------------------------------------------------------------
-
-
-def evaluation_section(result: Evaluation) -> Section:
-    """Estimators, and stopping rules, on a fully rated test set."""
-    best = min(result.methods, key=lambda row: row.error)
-    more = f", {best.gain:.1f}% below the plain mean of a random sample" if best.gain else ""
-    methods = table(
-        "methods", "Mean absolute error over samples, systems and sizes; its gain over the plain"
-        " mean, in percent; coverage of the intervals.",
-        "method:text; error = |error|; sd; gain = gain in %; gain_error = ±; win:percent = wins; "
-        "bias; coverage:percent; worst_coverage:percent = worst system; half_width = half-width",
-        result.methods,
-    )  # fmt: skip
-    lead = (
-        f"Over {result.draws:,} samples of each size, {best.method} has the smallest error,"
-        f" {best.error:.3f}{more}."
-    )
-    return Section(
-        "evaluation", "Estimators tried", lead,
-        (methods, *_orders(result), *_stops(result),
-         Text(_metrics_used(result.metrics), where="terminal")),
-        result.signature, stage="research", sources=("saldias2022",), notes=result.notes,
-    )  # fmt: skip
-
-
-def _orders(result: Evaluation) -> tuple[Table, ...]:
-    if not result.composite:
-        return ()
-    return (
-        table(
-            "order", "The order of the systems from matched random samples, by ratings alone and"
-            " with the metrics' help: pairs in the right order, root mean square error of a"
-            " difference, how sure the composite was of its order, and coverage of its intervals.",
-            "size:percent = rated; direct_order:percent = in order; "
-            "order:percent = in order, helped; said:percent; direct_rms = error; "
-            "rms = error, helped; coverage:percent; worst_coverage:percent = worst system",
-            result.composite,
-        ),
-    )  # fmt: skip
-
-
-def _stops(result: Evaluation) -> tuple[Table, ...]:
-    if not result.stopping:
-        return ()
-    rows = []
-    for method in dict.fromkeys(record.method for record in result.stopping):
-        records = [record for record in result.stopping if record.method == method]
-        coverage = [record.coverage for record in records]
-        share = sum(record.share for record in records) / len(records)
-        rows.append((method, share, sum(coverage) / len(records), min(coverage)))
-    goal = "narrow enough" if result.half_width is None else f"±{result.half_width:g}"
-    columns = ("share", "rated at the stop"), ("coverage", "coverage"), ("worst", "worst system")
-    return (
-        Table(
-            "stopping", f"Rated until every interval is {goal}.",
-            (Column("order and estimate", "text"),
-             *(Column(name, "percent") for _, name in columns)),
-            tuple(rows),
-        ),
-        table(
-            "stopping-systems", "Where rating would have stopped, and how often the interval then"
-            " held the truth, by system.",
-            "method:text = order and estimate; system:text; share:percent = rated at the stop; "
-            "coverage:percent",
-            result.stopping, where="page",
-        ),
     )  # fmt: skip

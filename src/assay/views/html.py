@@ -17,14 +17,13 @@ from assay.results import Result, visible
 from assay.views.figures import draw_bars, finite, page_svg, svg_text
 from assay.views.markup import csv_table, latex_table
 from assay.views.references import REFERENCES
+from assay.views.report import Report, file_stem
 from assay.views.section import (
     Column,
     Figure,
-    Report,
     Section,
     Table,
     cut_words,
-    file_stem,
     section_of,
     sentence,
     shown,

@@ -10,7 +10,8 @@ from collections.abc import Callable, Iterable
 from assay.results import plain, visible
 from assay.tables.irregular_text import defused_words
 from assay.views.references import REFERENCES
-from assay.views.section import Report, Table, cut_words, sentence, shown
+from assay.views.report import Report
+from assay.views.section import Table, cut_words, sentence, shown
 
 LATEX = {
     "\\": r"\textbackslash{}", "&": r"\&", "%": r"\%", "$": r"\$", "#": r"\#", "_": r"\_",

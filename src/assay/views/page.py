@@ -20,15 +20,13 @@ from assay.tables.load import read_bytes, write_bytes
 from assay.views.figures import draw_bars, save_figure
 from assay.views.html import html
 from assay.views.markup import csv_table, latex, latex_table, markdown, markdown_table
+from assay.views.report import STAGES, Report, file_stem
 from assay.views.section import (
     APART,
-    STAGES,
     Figure,
-    Report,
     Section,
     Table,
     Verdicts,
-    file_stem,
     section_of,
 )
 
