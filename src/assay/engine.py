@@ -2,7 +2,7 @@
 
 Every sweep of Assay is a list of *cells* and a function ``work(cell, rng) -> record``. Each cell
 has its own random generator, spawned in the order of the cells, and records come back in that
-order: a sweep gives the same records whoever computes them, and can be read while it runs.
+order: a sweep gives the same records wherever it runs, and can be read while it runs.
 
 Who computes them is said by one argument, ``workers``, which every function that sweeps has: a
 number of processes of this machine, or a :class:`Cluster`, the address of a dask scheduler.
@@ -100,7 +100,7 @@ def run(
     """Yield ``work(cell, rng)`` for every cell, in order.
 
     ``workers`` processes share the cells; 1 works in this process and 0 means one per core. A
-    :class:`Cluster` does them on its machines. Neither the work nor whoever makes the cells may
+    :class:`Cluster` does them on its machines. Neither the work nor the source of the cells may
     change arrays that cells share: on other processes that is refused or not seen.
 
     >>> list(run(lambda cell, rng: cell * 2, [1, 2, 3]))
@@ -216,7 +216,7 @@ class _Sweep:
             return self.client.submit(pickle.loads, content, key=f"assay-{name}")
 
     def next_record(self) -> Any:
-        """The record of the first cell under way; an error where nobody is left to do it."""
+        """The record of the first cell under way; an error if no worker is left."""
         from concurrent.futures import CancelledError
 
         from distributed import KilledWorker

@@ -30,7 +30,7 @@ MAX_PROBLEMS_SHOWN = 20
 
 
 MAX_HINTED = 200
-"""Longer names are not compared: nobody mistypes them."""
+"""Longer names are not compared: they are pasted, not typed."""
 MAX_COMPARED = 10
 """Of more names, only those that a faster comparison finds close."""
 
@@ -63,7 +63,7 @@ def did_you_mean(word: str, known: Sequence[str]) -> str:
 
 
 Naming: TypeAlias = Callable[[str], str | None]
-"""What somebody else calls an argument; None where there is no other name."""
+"""The name of an argument for the reader of a message; None if it has no other."""
 
 
 def rename_arguments(text: str, naming: Naming) -> str:
@@ -94,11 +94,11 @@ def _restore(
 class InputError(AssayError, ValueError):
     """What the user gave cannot be used; the message says where, what and the remedy.
 
-    Arguments that a message speaks of stand in backticks: the command line shows their options.
+    Messages put the names of arguments in backticks; the command line shows the options instead.
     """
 
     def renamed(self, naming: Naming) -> Self:
-        """The same error with the arguments as somebody else calls them."""
+        """Return the error with its arguments under the names that the reader knows."""
         other = copy(self)
         other.args = (rename_arguments(str(self), naming),)
         return other
@@ -120,7 +120,7 @@ class OptionError(InputError):
         super().__init__(f"{argument} ({value}) {fault}; {remedy}")
 
     def renamed(self, naming: Naming) -> Self:
-        """The same error with the arguments as somebody else calls them."""
+        """Return the error with its arguments under the names that the reader knows."""
         fault, remedy = (rename_arguments(part, naming) for part in self._rest)
         return type(self)(naming(self.argument) or self.argument, self.value, fault, remedy)
 
@@ -162,7 +162,7 @@ MOST_THINGS = 1_000_000_000
 def need_count(
     argument: str, value: object, what: str, least: int = 1, most: int = MOST_REPEATS
 ) -> None:
-    """Refuse what is not a number of things, such as ``samples``, or more than anybody waits for.
+    """Refuse what is not a number of things, such as ``samples``, or far too many of them.
 
     >>> need_count("draws", 1_000_000_000, "samples")
     Traceback (most recent call last):
@@ -192,7 +192,7 @@ LARGEST, SMALLEST = 1e50, 1e-75
 
 
 def need_positive(argument: str, value: float | None, example: str) -> None:
-    """Refuse a number that is not positive, or none to reckon with; None is accepted."""
+    """Refuse a number that is not positive, or too extreme; accept None."""
     if value is None:
         return
     if not (math.isfinite(value) and value > 0):
@@ -210,7 +210,7 @@ def need_share(argument: str, value: float, example: str, *, above: float = 0.0)
 
 
 def need_level(level: float) -> None:
-    """Refuse what is not a confidence level, or none that anybody could use."""
+    """Refuse what is not a usable confidence level."""
     if isinstance(level, bool) or not isinstance(level, int | float) or not 0 < level < 1:
         raise OptionError("level", level, "is not a confidence level", "give a number like 0.95")
     low, high = USABLE_LEVELS
@@ -221,7 +221,7 @@ def need_level(level: float) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One thing wrong with a table: where it stands, what stands there, and what to do.
+    """One thing wrong with a table: its place, its value, and what to do.
 
     ``line`` is the line of a text file, the row of a sheet (the header is row 1) or the row of a
     frame or Parquet file (the first is 1); None where the problem is not in one line.

@@ -198,7 +198,7 @@ class Result:
 
     def _repr_html_(self) -> str:
         """The result as a notebook shows it."""
-        # By name: the views stand above the results and know them, not the other way round.
+        # Imported by name: views import results, not the other way round.
         return str(import_module("assay.views.html").fragment(self))
 
     def plot(self) -> Figure:
@@ -223,7 +223,7 @@ def _numbers(version: str) -> tuple[int, ...]:
 def plain(value: object, *, infinite: bool = False) -> Any:
     """The JSON form of a value: dataclasses and arrays become dicts and lists, NaN becomes None.
 
-    So does infinity, which JSON does not know, unless it shall be told apart, as a word.
+    Infinity, which JSON does not know, becomes None too, or a word if ``infinite``.
 
     >>> plain({"a": np.array([1.0, float("nan")])})
     {'a': [1.0, None]}

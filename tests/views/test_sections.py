@@ -42,7 +42,8 @@ from assay.sampling.summary import summarise
 from assay.views.markup import csv_table, latex_table, markdown_table
 from assay.views.page import ROOMS, as_result, write_parts, write_report
 from assay.views.references import REFERENCES
-from assay.views.section import STAGES, Column, Figure, Table, section_of, shown
+from assay.views.report import STAGES
+from assay.views.section import Column, Figure, Table, section_of, shown
 from assay.worlds.editing import EditingWorld
 
 KITS = [

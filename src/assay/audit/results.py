@@ -135,7 +135,7 @@ class Claim:
     """A published distinction and what the answers say of it.
 
     ``verdict`` is holds, contradicted or open; ``verdict_holm`` the same with p values corrected
-    for the number of pairs. ``neighbours`` says that the two stand next to each other.
+    for the number of pairs. ``neighbours`` says that the two are next to each other.
     """
 
     better: str

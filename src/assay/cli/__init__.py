@@ -73,25 +73,25 @@ def _root(
 
 
 def panel(name: str) -> str | None:
-    """The panel of the help that a command stands in."""
+    """The panel of the help that lists a command."""
     return next((title for title, names in PANELS.items() if name in names), None)
 
 
 class Stages(TyperGroup):
-    """The commands in the order of use, where Typer would list groups of commands last."""
+    """The commands in the order of use; Typer would list groups of commands last."""
 
     def list_commands(self, ctx: Any) -> list[str]:
-        """The names in the order of the panels; one without a panel comes last."""
+        """List the names in the order of the panels; those without a panel come last."""
         order = [name for names in PANELS.values() for name in names]
         known = super().list_commands(ctx)
         return sorted(known, key=lambda name: order.index(name) if name in order else len(order))
 
 
 class Command(TyperCommand):
-    """A command of a project, or of none; errors name options where the library has arguments."""
+    """A command, in a project or outside; its errors name options instead of library arguments."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Read the command line; in a project, what was not said comes from there."""
+        """Read the command line; a project fills in what was not given."""
         if "--help-all" in args:
             ctx.meta["assay.whole"] = True
             typer.echo(self.get_help(ctx))
@@ -115,7 +115,7 @@ class Command(TyperCommand):
         return rest
 
     def format_help(self, ctx: Any, formatter: Any) -> None:
-        """Show the everyday options; all of them where --help-all was given."""
+        """Show the everyday options, or all of them with --help-all."""
         if ctx.meta.get("assay.whole"):
             return super().format_help(ctx, formatter)
         listed = [item for item in self.params if isinstance(item, TyperOption) and not item.hidden]
@@ -148,7 +148,7 @@ class Command(TyperCommand):
             try:
                 done = super().invoke(ctx)
             except (BrokenPipeError, SystemExit) as error:
-                # Whoever reads has enough; rich leaves by itself then. The files are written.
+                # The reader (head, less) has closed the pipe, so rich exits; the files are written.
                 if isinstance(error.__context__ or error, BrokenPipeError):
                     keep(ctx, ctx.obj)
                 raise
@@ -158,7 +158,7 @@ class Command(TyperCommand):
             raise error.renamed(self.option) from error.__cause__
 
     def refuse_bytes(self, given: Mapping[str, Any]) -> None:
-        """Refuse words that are no text; only the name of a file may be any bytes."""
+        """Refuse values that are not UTF-8; only file names may hold any bytes."""
         for name, value in given.items():
             text = value
             if isinstance(value, str):
@@ -183,14 +183,14 @@ class Command(TyperCommand):
                         raise OptionError(name, path, fault, "name another file")
 
     def refuse_endings(self, given: Mapping[str, Any]) -> None:
-        """Refuse a file whose name does not say what is written there."""
+        """Refuse to write a file whose ending does not fit its content."""
         for name, ((kind, remedy), endings) in ENDINGS.items():
             file = given.get(name)
             if file is not None and file.suffix.lower() not in endings:
                 raise OptionError(name, file, f"is not {kind}", f"{remedy} {', '.join(endings)}")
 
     def option(self, argument: str) -> str | None:
-        """The option by which an argument of the library is given here, if there is one."""
+        """Return the option that stands for an argument of the library, if there is one."""
         options = {item.name: item for item in self.params if isinstance(item, TyperOption)}
         option = options.get(argument) or options.get(RENAMED.get(argument, ""))
         if option is None:
@@ -199,10 +199,10 @@ class Command(TyperCommand):
 
 
 def make_app(commands: Iterable[str] = tuple(COMMANDS), *, listed: bool = False) -> typer.Typer:
-    """The command line with these commands; the modules of others are not loaded.
+    """Make the command line with these commands, loading only their modules.
 
-    Where they are only ``listed``, as in its own help, their parameters are not looked at: that
-    takes longer than all the rest.
+    If they are only ``listed``, as in `assay --help`, their parameters are not examined, which
+    would take longer than everything else.
     """
     app = typer.Typer(
         name="assay",
@@ -234,10 +234,10 @@ def make_app(commands: Iterable[str] = tuple(COMMANDS), *, listed: bool = False)
 
 
 def spelled_out(command: Callable[..., Any], called: str) -> Callable[..., Any]:
-    """The command of this name as Typer wants it, every parameter with its flags and help.
+    """Return the command as Typer wants it: every parameter with its flags and help.
 
-    What stands behind ``*`` in its signature is an option, to which its annotation may add. A
-    parameter that is a dataclass stands for those of its fields that its annotation names.
+    Keyword-only parameters are options; an annotation may add to them. A dataclass parameter stands
+    for those of its fields that its annotation names.
     """
     command = inspect.unwrap(command)
     given, groups = inspect.signature(command).parameters, dict[str, tuple[Any, list[str]]]()
@@ -270,7 +270,7 @@ def spelled_out(command: Callable[..., Any], called: str) -> Callable[..., Any]:
 def _said(
     parameter: inspect.Parameter, kind: Any, called: str, *more: Mapping[str, Any]
 ) -> inspect.Parameter:
-    """A parameter with all that is said of it."""
+    """Return a parameter with its help, flags and metavar."""
     name, own = parameter.name, f"{called} {parameter.name}"
     if parameter.kind is not inspect.Parameter.KEYWORD_ONLY:
         help, metavar = OWN.get(own) or OWN[name]
@@ -285,7 +285,7 @@ def _said(
 
 
 def _name_relatives(error: Any, ctx: Any) -> None:
-    """Of an option that is unknown here, say which commands of the group have it."""
+    """If the option is unknown here, name the commands of the group that have it."""
     wanted, group = getattr(error, "option_name", None), ctx.parent
     others = getattr(getattr(group, "command", None), "commands", {})
     having = [
@@ -298,11 +298,11 @@ def _name_relatives(error: Any, ctx: Any) -> None:
 
 
 def _listed() -> None:
-    """Stands for a command where only its name and first sentence are wanted."""
+    """Stand in for a command of which only the name and first sentence are needed."""
 
 
 def _in_project() -> bool:
-    """Whether this folder, or one above it, is a project; folders that cannot be read are none."""
+    """Whether this folder, or a readable one above it, is a project."""
     try:
         here = Path.cwd()
     except OSError:  # it was removed
@@ -311,10 +311,7 @@ def _in_project() -> bool:
 
 
 def _expanded(files: Sequence[Path]) -> list[Path]:
-    """The files, patterns replaced by what they match that is not named before.
-
-    Not every shell does it.
-    """
+    """Replace patterns by the files that they match, each once; not every shell does it."""
     import glob
 
     found: list[Path] = []
@@ -331,11 +328,11 @@ def _expanded(files: Sequence[Path]) -> list[Path]:
 
 
 def _same_file(one: Path, two: Path) -> bool:
-    """Whether two names, links too, are one file; a device or pipe may be read and written."""
+    """Whether two names, links included, mean one file; devices and pipes are exempt."""
     try:
         if one.samefile(two) and one.is_file():
             return True
-    except (OSError, ValueError):  # one of them is not there, or is no name at all
+    except (OSError, ValueError):  # one of them does not exist, or is not a valid name
         pass
     return os.path.realpath(one) == os.path.realpath(two)
 
@@ -351,10 +348,10 @@ def main() -> None:
     sys.argv = [word for word in sys.argv if word != "--debug"]
     try:
         _open_streams()
-        # Where the command is named first, the others need not be loaded.
+        # If the command comes first, the others need not be loaded.
         first = sys.argv[1] if sys.argv[1:] else ""
         app = make_app([first]) if first in COMMANDS else make_app(listed=first in HELP_FLAGS)
-        # By its name: as python -m assay, or completion has another one.
+        # Under its own name: with python -m assay, or for completion, it would have another.
         code = app(prog_name="assay", standalone_mode=False)
         sys.stdout.flush()
     except BaseException as error:  # also what ends a reader written in Rust
@@ -367,7 +364,7 @@ def main() -> None:
 
 
 def _open_streams() -> None:
-    """Output is UTF-8 whatever the console is: a name never turns into question marks."""
+    """Make output UTF-8 whatever the console is, so that names never become question marks."""
     if sys.stderr is None:  # closed: what is said there must not go to stdout
         sys.stderr = Path(os.devnull).open("w", encoding="utf-8")  # noqa: SIM115
     if sys.stdout is None:
@@ -380,7 +377,7 @@ def _open_streams() -> None:
 
 
 def names(text: str | None) -> list[str] | None:
-    """``a,b`` as a list; None where nothing was said.
+    """``a,b`` as a list; None if nothing was given.
 
     >>> names("chrF, BLEU")
     ['chrF', 'BLEU']
@@ -419,7 +416,7 @@ def people(text: str) -> list[str] | int:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What of its tables a command reads; each field is the option of its name."""
+    """Which parts of its tables a command reads; each field is the option of that name."""
 
     columns: Text = None
     metrics: Text = None
@@ -431,7 +428,7 @@ class Reading:
 
     @property
     def given(self) -> dict[str, str]:
-        """What was said, by the option."""
+        """The options that were given."""
         said = {field.name: getattr(self, field.name) for field in fields(self)}
         return {name: value for name, value in said.items() if value is not None}
 
@@ -447,10 +444,10 @@ class Reading:
 
 
 def columns_for(text: str | None, *tables: tuple[str, Source]) -> list[dict[str, str]]:
-    """The part of ``--columns`` that concerns each table (kind and file) a command reads.
+    """Return the part of ``--columns`` that concerns each table (kind and file) of a command.
 
-    One mapping serves all commands: an entry goes to every table of these that has both Assay's
-    column by its kind and the user's by its file. An entry that fits none of the files is refused.
+    One mapping serves all tables: an entry goes to every table whose kind has Assay's column and
+    whose file has the user's. Refuse an entry that fits none of the files.
     """
     from assay.tables.load import column_names
     from assay.tables.schemas import RESERVED, SCHEMAS
@@ -484,9 +481,10 @@ def columns_for(text: str | None, *tables: tuple[str, Source]) -> list[dict[str,
 def only_for(
     read: Reading, own: dict[str, str], source: Source, *, every: bool = False
 ) -> dict[str, str]:
-    """The rows of ``--only`` and ``--lp`` in one table; with ``every``, it must have all columns.
+    """Return the choice of ``--only`` and ``--lp`` for one table.
 
-    Like ``--columns``, one choice serves all tables of a command: those that have the column.
+    Like ``--columns``, one choice serves all tables of a command that have the column; with
+    ``every``, the table must have all of them.
     """
     wanted, lp = pairs("only", read.only), read.lp
     if lp is not None:
@@ -504,10 +502,10 @@ def only_for(
 def read_test_set(
     path: Path, read: Reading, own: dict[str, str] | None = None, *, keep: Sequence[Text] = ()
 ) -> TestSet:
-    """The scores table of a command, or the rows of it that the user wants.
+    """Read the scores table of a command, or those of its rows that the user wants.
 
-    A column that is called like the user's score is not a metric. Where the metrics are named,
-    columns that are neither Assay's nor in ``keep`` are not loaded.
+    A column named like the user's score is not a metric. If the metrics are named, columns that are
+    neither Assay's nor in ``keep`` are not loaded.
     """
     from assay.results import Note
     from assay.tables.columns import is_like
@@ -540,14 +538,14 @@ def read_test_set(
 
 
 def read_drawn(sample: Path | None, test_set: TestSet) -> Sample | None:
-    """The sample of a command, where there is one."""
+    """Read the sample of a command, if there is one."""
     from assay.tables.tables import read_sample
 
     return None if sample is None else read_sample(sample, test_set)
 
 
 class Located(NamedTuple):
-    """How a table of answers is read: from where, by which columns, and which of its rows."""
+    """How to read a table of answers: the source, its columns, and which of its rows."""
 
     kind: str
     source: Source | Raw
@@ -558,9 +556,9 @@ class Located(NamedTuple):
 
 
 def locate_answers(path: Path, *kinds: str, read: Reading, scores: Path | None = None) -> Located:
-    """Where the answers of a command are, one of these kinds; of a format: as it reads them.
+    """Find out how to read the answers of a command, which are of one of these kinds.
 
-    Another tool's columns are translated by its format, so that there is nothing to map in it.
+    A format translates another tool's columns, so there is nothing to map.
     """
     beside: list[tuple[str, Source]] = [] if scores is None else [("scores", scores)]
     if read.format is not None:
@@ -588,7 +586,7 @@ def read_rated(
     scores: Path, ratings: Sequence[Path], read: Reading, *, better: Better, range: Text = None,
     keep: Sequence[Text] = (),
 ) -> tuple[TestSet, Ratings]:  # fmt: skip
-    """The test set and its ratings, from one file or several, both as the user chose them."""
+    """Read the test set and its ratings, from one file or several."""
     from assay.tables.tables import read_ratings
 
     found = [locate_answers(path, "ratings", read=read, scores=scores) for path in ratings]
@@ -608,7 +606,7 @@ def read_rated(
 
 
 def refuse_alone(option: str, value: object, needed: str, given: object) -> None:
-    """Refuse an option that means nothing without another."""
+    """Refuse an option that means nothing without the other one."""
     if value is not None and given is None:
         if isinstance(value, list):
             value = " ".join(map(str, value))
@@ -650,7 +648,7 @@ def score_range(text: str | None) -> tuple[float, float] | None:
 
 
 def visible(text: str) -> str:
-    """Text as a terminal shows it, with nothing in it that a terminal would obey."""
+    """Text for a terminal, without control characters."""
     from assay.results import visible as shown
 
     return shown(text)
@@ -675,7 +673,7 @@ def _text(result: Mapping[str, Any]) -> str:
 
 @contextmanager
 def progress_bars() -> Iterator[Progress]:
-    """Bars on stderr for work that reports its progress, one for each label; else silent."""
+    """Draw a progress bar per label on stderr, if that is a terminal."""
     if not sys.stderr.isatty():
         yield lambda label, done, total: None
         return
@@ -708,7 +706,7 @@ def deliver(
     json: bool,
     show: Callable[[], None] | None = None,
 ) -> None:
-    """Save a result where it shall go, and print it as JSON or show it to a person."""
+    """Save a result, and print it as JSON or show it."""
     if save is not None:
         save_json(result.to_dict(), save)
     if json:
@@ -722,18 +720,18 @@ def deliver(
 
         print_section(section_of(result))
     if save is not None:
-        own = (save.parent.parent / "assay.toml").is_file()  # a project's report takes all it has
+        own = (save.parent.parent / "assay.toml").is_file()  # a project reports all its results
         say(f"written to {save}; assay report {'' if own else f'{save} '}makes a page of it")
 
 
 def say(*lines: str) -> None:
-    """Say something to people on stdout."""
+    """Print lines on stdout."""
     for line in lines:
         print(visible(line))
 
 
 def tell(found: Mapping[str, Any], json: bool, *lines: str) -> None:
-    """Print what was found as JSON or in lines; whoever waits for it has it at once."""
+    """Print what was found as JSON or in lines, and flush it."""
     if json:
         print_json(found)
     else:
@@ -742,6 +740,6 @@ def tell(found: Mapping[str, Any], json: bool, *lines: str) -> None:
 
 
 def note(*lines: str) -> None:
-    """Say something on stderr that is not the answer itself."""
+    """Print lines on stderr that are not part of the answer."""
     for line in lines:
         print(visible(line), file=sys.stderr)

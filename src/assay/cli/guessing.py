@@ -1,4 +1,4 @@
-"""Files as users have them: several, named by a pattern, with other column names, or wide."""
+"""Reading files as users have them: several, with other column names, or wide."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def own_kind(path: Path, read: Reading) -> str | None:
-    """The kind of a table that has Assay's own names, or those the user gave; None: guess."""
+    """The kind of a table with Assay's names or those the user gave; None: guess it."""
     fitting = _fitting(path, read)
     return next((kind for kind in ("ratings", "scores") if kind in fitting), None)
 
@@ -44,9 +44,9 @@ def guessed(
     files: Path | Sequence[Path], read: Reading, kind: str | None = None,
     said: dict[str, str] | None = None,
 ) -> Guess:  # fmt: skip
-    """What files with the same columns seem to be, said in one line.
+    """Guess what files with the same columns are, and say so in one line.
 
-    What they do not tell is asked, or refused.
+    Ask about what they leave open, or refuse them.
     """
     from assay.tables.layout import joined, rows_alone
     from assay.tables.load import load
@@ -62,7 +62,7 @@ def guessed(
 
 
 def answered(raw: Raw, kind: str | None, own: dict[str, str]) -> Guess:
-    """What a table seems to be, with the answers of a person where there is one to ask."""
+    """Guess what a table is; ask about what it leaves open if there is a terminal."""
     from assay.tables.guess import guess
 
     found = guess(raw, kind=kind, columns=own)
@@ -82,9 +82,9 @@ def answered(raw: Raw, kind: str | None, own: dict[str, str]) -> Guess:
 
 
 def _present(paths: Sequence[Path], said: dict[str, str]) -> dict[str, str]:
-    """What the user said of the columns that files have, all columns of wide ones.
+    """The user's mapping of columns that the files have, for wide ones of all their columns.
 
-    Of several files the name is a column, too: ``file``.
+    With several files, their names are a column, too: ``file``.
     """
     from assay.tables.load import column_names
 
@@ -123,7 +123,7 @@ def read_alone(
             metrics=chosen if chosen is not None or found is None else found.metrics,
             only=only_for(read, own, files[0]),
         )  # fmt: skip
-        # Metrics that were guessed are held against the ratings as if nobody had named them.
+        # Guessed metrics are compared with the ratings, as they were not named.
         test_set = replace(test_set, named=chosen is not None)
     tables = []
     for path, (source, own, found) in _sources(files if test_set is None else files[1:], read):
@@ -160,7 +160,7 @@ def read_foreign(
 
 
 def stated(context: typer.Context, better: Better) -> Better | None:
-    """Which scores are better, where anybody said it."""
+    """Which scores are better, if the user or the project said so."""
     origin = context.get_parameter_source("better")
     return better if origin is not None and origin.name != "DEFAULT" else None
 
@@ -181,7 +181,7 @@ def _join_judgments(files: Sequence[Path], read: Reading) -> Judgments:
 
 
 def _need_direction(found: Guess) -> None:
-    """Ask which scores are better where the name of the score doubts the default."""
+    """Refuse to guess which scores are better if the score's name suggests lower ones."""
     if found.lower_likely:
         score = found.columns.get("score") or ", ".join(found.melted)
         raise InputError(
@@ -258,7 +258,7 @@ class ForeignScores(NamedTuple):
 
 
 def foreign_scores(path: Path, read: Reading) -> ForeignScores | None:
-    """How to read a test set that does not have Assay's names; None where it has."""
+    """How to read a test set without Assay's names; None if it has them."""
     if not is_foreign([path], read, "scores"):
         return None
     source, own, found = _source(path, read, "scores")
@@ -268,7 +268,7 @@ def foreign_scores(path: Path, read: Reading) -> ForeignScores | None:
 
 
 def is_foreign(files: Sequence[Path], read: Reading, *kinds: str) -> bool:
-    """Whether a file has neither the names of a table, of these kinds, nor those the user gave."""
+    """Whether a file fits none of these kinds, by Assay's names or those the user gave."""
     try:
         fitting = [_fitting(path, read) for path in files]
     except InputError:  # a file that cannot be read at all

@@ -131,7 +131,7 @@ def _has_our_names(raw: Raw) -> bool:
 
 
 def _need_direction(parts: Sequence[Part], said: Mapping[str, object]) -> None:
-    """Ask which scores are better where the name of the score doubts the default."""
+    """Refuse to guess which scores are better if a score's name suggests lower ones."""
     for part in parts:
         doubted = part.guess is not None and part.guess.lower_likely
         if part.kind == "ratings" and doubted and not {"better", "protocol"} & {*said}:
@@ -142,7 +142,7 @@ def _need_direction(parts: Sequence[Part], said: Mapping[str, object]) -> None:
 
 
 def _show(part: Part) -> None:
-    """What a table was taken for, in two lines; what was done to it on stderr."""
+    """Print what a table was taken for; what was done to it goes to stderr."""
     note(*map(str, part.table.notes))
     found = part.guess
     lines = [f"  {_size(part)}."]

@@ -1,7 +1,7 @@
 """Every option of the command line, by the name of its parameter: one meaning, one help text.
 
-A command is a function whose options stand behind ``*`` in its signature, with type and default;
-what is said of them, and of its arguments, is said here.
+A command is a function whose keyword-only parameters, with type and default, are its options. Their
+help texts, and those of its arguments, are here.
 """
 
 from __future__ import annotations
@@ -244,7 +244,7 @@ METAVARS = {
     "SAMPLE": "top_up",
     "SHARE": "overlap checks repeats",
 }
-"""What stands for the value of an option, and the options that it stands in."""
+"""Placeholders of values, and the options that have them."""
 OWN = {
     "audit tables": (
         "The test set (if there is a scores table), then ratings or judgments, in one or more"
@@ -308,7 +308,7 @@ OWN = {
     "target": ("What to write.", "DST"),
     "texts": ("A scores table with source and target.", "TEXTS"),
 }
-"""What arguments are, and options that a command has in its own way, each with its placeholder."""
+"""Help and placeholder of arguments, and of options that differ in one command."""
 SPECIAL: dict[str, dict[str, Any]] = {
     "campaign import save": {"flags": ("--save",)},
     "careless": {"min": 0},
@@ -324,7 +324,7 @@ SPECIAL: dict[str, dict[str, Any]] = {
     "repeats": {"parser": share},
     "sides": {"min": 1, "max": 2},
 }
-"""What else is to be said of an option, where its flag is not its name or not all values fit."""
+"""Other settings of options: flags that differ from the name, limits, parsers."""
 
 COMMANDS = {
     "new": "new:new",
@@ -366,7 +366,7 @@ RENAMED = {
     "size": "pieces",
     "methods": "terms",
 }
-"""Arguments of the library whose parameter here has another name."""
+"""Arguments of the library that have another name on the command line."""
 
 PANELS = {
     "Everyday": ("new", "check", "plan", "sample", "collect", "serve", "status", "report"),
@@ -389,7 +389,7 @@ ENDINGS = {
     "figure": (("a kind of figure", "end it in"), (".svg", ".pdf", ".png")),
     "figure_by_editor": (("a kind of figure", "end it in"), (".svg", ".pdf", ".png")),
 }
-"""The files whose names must say what they hold, which is refused before any work is done."""
+"""Files that need a certain ending, which is checked before any work is done."""
 
 HELP_FLAGS = ["-h", "--help"]
 CONTEXT: Any = {"help_option_names": HELP_FLAGS}
@@ -443,5 +443,5 @@ SHOWN = {
     "kits design": "systems editors design documents seed output save json",
     "kits build": "output key formats human lp columns save json",
 }
-"""The options in the short help of a command, at most eight; others show theirs from the first."""
+"""The options in a command's short help, at most eight; other commands show their first eight."""
 MOST_SHOWN = 8

@@ -35,7 +35,7 @@ class PlanGroup(TyperGroup):
     """Plans by name; without a name it is that of the whole campaign."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        """Put the name in front where there is none."""
+        """Put the name in front if there is none."""
         named = bool(args) and args[0] in self.commands
         unknown = bool(args) and not args[0].startswith("-")
         if unknown and not named and Path(args[0]).is_file():
@@ -117,7 +117,7 @@ def campaign_command(
     if result.needed is not None and context.obj is not None and own:
         from assay.cli.project import keep_plan
 
-        # Before it is shown: whoever reads may have enough of it half-way.
+        # Before it is shown: the reader may close the pipe half-way.
         kept = keep_plan(context.obj, result, None if _is_taken(context, "pay") else pay)
     deliver(result, save, json)
     if kept:

@@ -1,4 +1,4 @@
-"""What a command takes from its project where nobody said it, and what the project keeps of it."""
+"""What a project fills in for a command, and what it keeps of the command's work."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ SETTINGS = {
     "sheets": "sample columns exclude raters overlap per_output checks repeats range instructions"
     " pay",
 }
-"""The parameters that a command takes from the settings; ``sheets`` is collect that writes them."""
+"""The parameters that a command takes from the settings; ``sheets`` is collect writing sheets."""
 OF_JUDGMENTS = frozenset(["columns", "exclude", "level", "pay"])
-"""Those of them that a command takes when its answers are judgments."""
+"""Those that a command takes if its answers are judgments."""
 OF_FILES = frozenset(["sample", "columns", "scores"])
 """Those that are about the project's own files."""
 USUAL_OVERLAP = 0.1
-"""The share of the tasks that goes to one rater more, where nobody says it."""
+"""The default share of the tasks that go to one more rater."""
 RESULTS = {
     "plan campaign": "plan", "sample": "sample", "stability": "stability", "monitor": "monitoring",
     "raters": "raters", "estimate": "estimates", "evaluate": "evaluation", "rank": "ranking",
@@ -72,9 +72,9 @@ LACKING = {
 
 
 def fill(command: Command, context: Any, words: list[str], project: Project) -> list[str]:
-    """The words of a command line, and in the context what the project says in place of others.
+    """Return the words of a command line, and put what the project fills in into the context.
 
-    What was said always wins: what is put into the context counts only where nothing was.
+    What was typed always wins: values in the context count only for options that were not given.
     """
     name = " ".join(context.command_path.split()[1:])
     if name not in (*SETTINGS, *RESULTS, "collect", "report"):
@@ -86,7 +86,7 @@ def fill(command: Command, context: Any, words: list[str], project: Project) -> 
 
 
 class _Filling:
-    """What one command line is filled with."""
+    """What a project fills into one command line."""
 
     def __init__(
         self, name: str, command: Command, project: Project, given: Mapping[str, Any]
@@ -106,7 +106,7 @@ class _Filling:
 
     @property
     def values(self) -> dict[str, Any]:
-        """What stands in for parameters that nobody gave."""
+        """The values of parameters that were not given."""
         files = {} if self.named else self.files()
         wanted = SETTINGS.get("sheets" if self.sheets else self.name, "").split()
         if self.judged:
@@ -175,7 +175,7 @@ class _Filling:
         return paths[0]
 
     def said(self) -> dict[str, Any]:
-        """Every setting that some command takes, as its option has it."""
+        """Every setting that any command takes, in the form of its option."""
         of, raters, stop = self.settings, self.settings.raters, self.settings.stop
         scale = range_of(of)
         ranked = stop.goal != "score" and not stop.guarantee
@@ -211,9 +211,9 @@ class _Filling:
         }
 
     def overlap(self) -> float | None:
-        """That of the project; of a sample that of the plan it follows.
+        """The project's overlap, or for a sample that of the plan it follows.
 
-        A plan has more where everything is rated and the budget buys second opinions, too.
+        A plan has more overlap if everything is rated and the budget also buys second opinions.
         """
         from assay.planning.campaign import CampaignPlan
         from assay.views.page import read_result
@@ -225,7 +225,7 @@ class _Filling:
         return share_of(self.settings.raters.overlap)
 
     def columns(self, files: Mapping[str, Any]) -> str | None:
-        """Those column names that one of these files has."""
+        """The column names that at least one of these files has."""
         from assay.tables.load import column_names
 
         listed = [[given] if isinstance(given, str) else given for given in files.values()]
@@ -236,9 +236,9 @@ class _Filling:
         )  # fmt: skip
 
     def exclude(self, files: Mapping[str, Any]) -> str | None:
-        """Those systems to leave out that these files have, and those that no table has.
+        """The systems to leave out that these files have, and those that no table has.
 
-        Raters never see them, so the answers need not have them; a name that is wrong is refused.
+        Raters never see them, so the answers need not have them; wrong names are refused later.
         """
         from assay.cli.reading import named_in
 
@@ -254,7 +254,7 @@ class _Filling:
         return _joined(name for name in of.exclude if name in here or name not in elsewhere)
 
     def outputs(self) -> dict[str, Any]:
-        """Where what a command writes goes: into the project."""
+        """The places in the project that a command writes to."""
         path, found = self.project.path, dict[str, Path]()
         if self.name in RESULTS:
             found["save"] = self.project.result(RESULTS[self.name])
@@ -269,7 +269,7 @@ class _Filling:
         return {name: os.path.relpath(file) for name, file in found.items()}
 
     def new_sample(self) -> Path:
-        """Where a sample goes; one that raters have begun with is not drawn again."""
+        """The file for a sample; refuse to draw one again that raters have begun with."""
         of = self.settings
         path = self.project.path("sample.tsv")
         if "top_up" in self.given:
@@ -284,7 +284,7 @@ class _Filling:
         return path
 
     def words(self, words: list[str]) -> list[str]:
-        """The words, for answers with the key before them."""
+        """The words; the key goes before answers."""
         if self.name != "collect" or self.sheets:
             return words
         of = self.settings
@@ -301,7 +301,7 @@ class _Filling:
         return [*([] if os.path.realpath(key) in here else [key]), *words]
 
     def results(self) -> list[str]:
-        """The saved results, those first brought up to date that follow from the answers."""
+        """The saved results, after bringing those up to date that depend on the answers."""
         of = self.settings
         rated = of.ratings if self.names_raters() else ()
         for command, answers in (
@@ -334,7 +334,7 @@ class _Filling:
 
 
 def _run(command: str) -> None:
-    """Run a command of the project, without what it shows."""
+    """Run a command of the project silently."""
     from assay.cli import make_app
 
     note(f"assay {command}: run again for the report")
@@ -357,7 +357,7 @@ def pay_of_settings(of: Settings) -> Costs:
 
 
 def keep_plan(project: Project, plan: CampaignPlan, pay: str | None) -> str:
-    """Record how much is to be drawn, and a price that was said; a sentence about it."""
+    """Record how much to draw, and a given price; return a sentence about it."""
     of, changes = project.settings, {}
     if pay is not None and not pay_of_settings(of).text:
         said = asdict(parse_pay(pay))
@@ -383,7 +383,7 @@ def share_of(text: str | None) -> float | None:
 
 
 def say_taken(command: Command, context: Any, project: Project) -> None:
-    """Say in one line what was not typed and came from the project."""
+    """Print in one line what the project filled in."""
     files: list[object] = []
     options = []
     for item in command.params:
@@ -406,7 +406,7 @@ def say_taken(command: Command, context: Any, project: Project) -> None:
 
 
 def keep(context: Any, project: Project) -> None:
-    """Record what a command wrote, so that the next one finds it."""
+    """Record what a command wrote, for the next one to find."""
     name = " ".join(context.command_path.split()[1:])
     given = context.params
     output, of = given.get("output"), project.settings
@@ -427,7 +427,7 @@ def keep(context: Any, project: Project) -> None:
 
 
 def _other_overlap(of: Settings, overlap: float | None) -> dict[str, object]:
-    """The overlap that a sample was drawn for, where it is not what the project says."""
+    """The overlap that a sample was drawn for, if it differs from the project's."""
     known = share_of(of.raters.overlap)
     if overlap is None or abs(overlap - (USUAL_OVERLAP if known is None else known)) < 0.005:
         return {}
@@ -435,7 +435,7 @@ def _other_overlap(of: Settings, overlap: float | None) -> dict[str, object]:
 
 
 def returned_before(project: Project, answers: Sequence[Path]) -> list[Path]:
-    """The files that came back earlier, the newest first; none that is given anew."""
+    """The files that came back earlier, newest first, without those given again."""
     here = {os.path.realpath(file) for file in answers}
     found = []
     for name in project.settings.returned:

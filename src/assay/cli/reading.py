@@ -1,4 +1,4 @@
-"""What commands read beside their own tables: other tools' answers, of either kind; histories."""
+"""Reading other tools' answers, judgments or ratings, and histories."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 def of_format(
     path: Path, kinds: Sequence[str], format: str, lp: str | None
 ) -> tuple[str, Raw, bool]:
-    """The kind of table in another tool's file, the table, and whether ``lp`` chose its rows."""
+    """Return the kind of table in another tool's file, the table, and whether ``lp`` chose rows."""
     from assay.formats.catalogue import FORMATS, Options, find_format, load_format
 
     item = find_format(format)
@@ -36,7 +36,7 @@ def of_format(
 
 
 def with_history(test_set: TestSet, path: Path, better: Better) -> TestSet:
-    """The test set with what the ratings of a file say of its segments."""
+    """Return the test set with what a file's ratings say about its segments."""
     from assay.tables.history import add_history
     from assay.tables.load import column_names
     from assay.tables.tables import read_ratings
@@ -48,10 +48,10 @@ def with_history(test_set: TestSet, path: Path, better: Better) -> TestSet:
 def read_history(
     test_set: TestSet, path: Path, better: Better
 ) -> tuple[TestSet, tuple[TestSet, Ratings] | None]:
-    """The test set with what a file says of its segments, and the file as an earlier campaign.
+    """Return the test set with what a file says about its segments, and any earlier campaign.
 
-    Ratings of other systems of these segments say how hard segments are. Where the file has some
-    of the metrics, it also says what these are worth, and may be about other segments.
+    Ratings of other systems on these segments show how hard the segments are. A file with some of
+    the metrics also shows what these are worth, and may be about other segments.
     """
     from assay.tables.load import column_names
     from assay.tables.tables import read_ratings, read_scores
@@ -70,7 +70,7 @@ def read_history(
 
 
 def _own_pair(test_set: TestSet, columns: Sequence[str]) -> dict[str, str] | None:
-    """The language pair to read of a file that may have several; None where all is meant."""
+    """The language pair to read from a file that may have several; None means all."""
     pairs = test_set.segments["lp"].unique().to_list() if "lp" in test_set.key else []
     one = test_set.part and len(pairs) == 1 and "lp" in columns
     return {"lp": pairs[0]} if one else None
@@ -79,7 +79,7 @@ def _own_pair(test_set: TestSet, columns: Sequence[str]) -> dict[str, str] | Non
 def read_answers(
     path: Path, *kinds: str, read: Reading, better: Better = "higher"
 ) -> Judgments | Ratings:
-    """The judgments or ratings of a file, whichever of the kinds it has; it is read once."""
+    """Read the judgments or ratings of a file, whichever it has, in one pass."""
     from assay.tables.judgments import read_judgments
     from assay.tables.tables import read_ratings
 
@@ -134,7 +134,7 @@ def without(frame: pl.DataFrame, systems: list[str]) -> pl.DataFrame:
 
 
 def named_in(path: Path, systems: Sequence[str], columns: Mapping[str, str]) -> set[str]:
-    """Those of the systems that a table names; all, where no column of it has systems."""
+    """The systems that a table names; all of them, if it has no column of systems."""
     import polars as pl
 
     from assay.tables.load import load

@@ -1,4 +1,4 @@
-"""``assay status``: how the project stands."""
+"""``assay status``: where the project stands."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""How a command ends that cannot go on: a sentence on stderr, and an exit code."""
+"""How a failing command ends: a sentence on stderr, and an exit code."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from assay.cli import note, print_json, visible
 from assay.errors import AssayError, InputError, TableError
 
 OF_STREAMS = (errno.EPIPE, errno.ENOSPC, errno.EBADF, errno.EIO, errno.EFBIG)
-"""Errors of a stream that nobody takes: files are written elsewhere, and errors name them."""
+"""Errors of a closed or full output stream; errors of files name their file."""
 
 
 def stopped(error: BaseException) -> int:
-    """Say in one sentence what stopped a command; its exit code."""
+    """Print in one sentence what stopped a command, and return its exit code."""
     if isinstance(error, SystemExit) and isinstance(error.__context__, BrokenPipeError):
         error = error.__context__  # typer found the pipe closed
     if isinstance(error, KeyboardInterrupt) or isinstance(error.__cause__, KeyboardInterrupt):
@@ -25,11 +25,11 @@ def stopped(error: BaseException) -> int:
     if isinstance(error, SystemExit):
         return error.code if isinstance(error.code, int) else 0
     if isinstance(error, OSError) and error.filename is None and error.errno in OF_STREAMS:
-        # What is still to be written to stdout goes nowhere; nobody takes it.
+        # Discard what is still buffered for stdout.
         with suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.__stdout__.fileno())  # type: ignore[union-attr]
         if isinstance(error, BrokenPipeError):
-            return 0  # whoever read our output (head, less) has enough
+            return 0  # the reader (head, less) closed the pipe
         error = OSError(error.errno, f"cannot be written ({error.strerror})", "standard output")
     if hasattr(error, "format_message"):
         return _usage_error(error)

@@ -1,4 +1,4 @@
-"""Work that takes a while: who does it, and the bars that show how far it is."""
+"""Long work: where it runs, and its progress bars."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
 
 
 def announce(seconds: float, done: int, total: int) -> bool:
-    """Say how long the rest takes, where that is minutes, and how to make it shorter."""
+    """Say how long the rest takes, if that is minutes, and how to shorten it."""
     left = seconds * (total - done) / done
     if left < LONG_WORK:
         return False

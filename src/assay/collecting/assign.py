@@ -109,9 +109,7 @@ def _check(raters: int, overlap: float, per_output: int, checks: float, repeats:
         ("overlap", overlap, 1.0), ("checks", checks, 0.5), ("repeats", repeats, 0.5),
     ):  # fmt: skip
         if not 0 <= value <= most:
-            raise OptionError(
-                name, value, "is not such a share", f"give a number from 0 to {most:g}"
-            )
+            raise OptionError(name, value, "is not a share", f"give a number from 0 to {most:g}")
     if per_output > raters:
         raise OptionError(
             "per_output", per_output, f"exceeds the {raters} raters", "name more of them"

@@ -1,4 +1,4 @@
-"""A campaign that is watched: whether it is enough, where each pair stands, what is waited for."""
+"""A monitored campaign: whether it is enough, each pair's state, and what is missing."""
 
 from __future__ import annotations
 

@@ -176,7 +176,7 @@ def write_parts(results: Results, folder: str | os.PathLike[str]) -> tuple[Path,
 
 
 def _free(section: str, block: Table | Figure, taken: set[str]) -> str:
-    """A file name of its own for every block, also where two results are of one kind."""
+    """A unique file name for a block, even if two results are of one kind."""
     kind = "table" if isinstance(block, Table) else "figure"
     stem = re.sub(r"[^\w.-]+", "-", file_stem(section, block.name)).strip(
         ".-"

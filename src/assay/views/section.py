@@ -1,8 +1,8 @@
-"""What a result becomes before anybody says where it is shown: terminal, HTML, Markdown or LaTeX.
+"""A result as a section, independent of where it is shown: terminal, HTML, Markdown or LaTeX.
 
 Every result has one :class:`Section`: plain words first (the ``lead``), then tables and figures,
 then how the numbers came about. A report is a list of sections. Headings, captions and sentences
-about a result are written in the room's module beside this one, and nowhere else.
+about a result are written in its room's module next to this one, and nowhere else.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ class Column:
 class Bar:
     """One row drawn: a dot, its interval, and a hollow mark where the truth is known.
 
-    ``said`` is what a reader who points at the row is told about it.
+    ``said`` is shown to a reader who points at the row.
     """
 
     at: float
@@ -107,10 +107,10 @@ Block = Table | Figure | Text | str
 
 @dataclass(frozen=True, slots=True)
 class Verdicts:
-    """Where systems stand by one rule; a page has one such rule of its own.
+    """Clusters and decided pairs by one rule; a page follows one such rule.
 
-    ``rule`` names it, ``why`` says why another may find otherwise. ``winners`` are those of the
-    pairs it decides, None of those it tests and leaves open.
+    ``rule`` names it, ``why`` says why other rules may differ. ``winners`` has the better system of
+    each pair that was tested, None where the pair is undecided.
     """
 
     source: Literal["ratings", "judgments"]
@@ -476,7 +476,7 @@ def _say(text: str, stream: TextIO | None = None) -> None:
 
 
 def _one_line(text: str) -> str:
-    """Text for a terminal; a name with a line break in it makes no line of its own."""
+    """Text for a terminal on one line, even if a name holds a line break."""
     return visible(cut_words(text)).replace("\n", " ")
 
 

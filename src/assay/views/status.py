@@ -1,4 +1,4 @@
-"""How a project stands, as a section."""
+"""Where a project stands, as a section."""
 
 from __future__ import annotations
 
