@@ -72,7 +72,7 @@ def test_half_a_campaign_rests_on_its_beginning(world: assay.World, drawn: Sampl
     assert status.waiting == 15 * 3
     assert clean.waiting == 0
     assert [item.estimate for item in status.systems] == [item.estimate for item in clean.systems]
-    assert "answers after a gap wait" in section_of(status).lead
+    assert "answers after a gap must wait" in section_of(status).lead
 
 
 def test_without_a_beginning_figures_are_for_orientation(world: assay.World, drawn: Sample) -> None:
