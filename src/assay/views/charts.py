@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Rows = Sequence[Mapping[str, Any]]
 
 
-class Line(NamedTuple):
+class Curve(NamedTuple):
     """A line of a chart; ``bars`` are the lengths of its error bars, ``look`` is matplotlib's."""
 
     label: str | None
@@ -49,17 +49,17 @@ def by(rows: Rows, key: str) -> dict[Any, list[Mapping[str, Any]]]:
 def line(
     rows: Rows, x: str, y: str, number: int, *, label: str | None, error: str | None = None,
     shift: float = 0.0, **look: Any,
-) -> Line:  # fmt: skip
+) -> Curve:  # fmt: skip
     """A line through the rows; its colour and marks are those of its number in the chart."""
     usual = {"color": COLOURS[number % len(COLOURS)], "marker": MARKS[number % len(MARKS)],
              "markersize": 4, "linewidth": 1.4}  # fmt: skip
     bars = None if error is None else [2 * (row[error] or 0.0) for row in rows]
     places = [row[x] + shift for row in rows]
-    return Line(label, places, [row[y] for row in rows], bars, usual | look)
+    return Curve(label, places, [row[y] for row in rows], bars, usual | look)
 
 
 def draw_lines(
-    panels: Mapping[str, Sequence[Line]], *, x: str, y: str, size: tuple[float, float],
+    panels: Mapping[str, Sequence[Curve]], *, x: str, y: str, size: tuple[float, float],
     ends: tuple[float, float | None] = (0, None), across: int = 0, same_scale: bool = True,
 ) -> Figure:  # fmt: skip
     """A panel for each title, so many beside each other; the first one's lines are explained."""
@@ -107,7 +107,7 @@ def draw_errors(rows: Rows) -> Figure:
     A panel per ``pair``, a line per ``method``; ``what`` is "abs error" or "sdev", ``size`` is in
     percent, ``value`` may have an ``error``, of which bars are two long either way.
     """
-    panels: dict[str, list[Line]] = {}
+    panels: dict[str, list[Curve]] = {}
     for pair, own in by(rows, "pair").items():
         lines = panels[pair] = []
         for number, (method, points) in enumerate(by(own, "method").items()):
