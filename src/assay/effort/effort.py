@@ -5,7 +5,6 @@ Distances are always computed from the two texts; those that a tool reports are 
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import combinations
@@ -36,6 +35,7 @@ from assay.effort.results import (
     effort_by_editor,
     judge_parity,
     place_systems,
+    price_of,
     relative_effort,
     summarise_systems,
 )
@@ -310,21 +310,6 @@ def _scaled(frame: pl.DataFrame, time: str, notes: list[Note]) -> tuple[pl.Expr,
     text = "shares of documents, ratios, placings, hours and price use plain time"
     notes.append(Note("plain-time", text))
     return scaled, unit, limits
-
-
-def price_of(rate: float | str | None) -> tuple[float | None, str | None]:
-    """The price of an hour and its currency, if it names one.
-
-    >>> price_of("40 EUR"), price_of("€38.50"), price_of(40), price_of(None)
-    ((40.0, 'EUR'), (38.5, '€'), (40.0, None), (None, None))
-    """
-    if rate is None:
-        return None, None
-    text = re.sub(r"\s*(/|per|an?)\s*(h|hour)$", "", str(rate).strip())
-    match = re.fullmatch(r"([A-Z]{3}|[€$£])?\s*(\d+(?:\.\d+)?)\s*([A-Z]{3}|[€$£])?", text)
-    if match is None or (match[1] and match[3]):
-        raise OptionError("rate", rate, "is not the price of an hour", "write 40 EUR, or 40")
-    return float(match[2]), match[1] or match[3]
 
 
 def _verdict(

@@ -7,6 +7,7 @@ systems in a different order.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -19,6 +20,7 @@ import scipy  # its parts are loaded when first used: they are slow to load
 from assay.effort.model import EffortModel, Names
 from assay.effort.randomisation import Chances
 from assay.effort.verdict import COMPARING_LEVEL, DocumentEffort, Verdict
+from assay.errors import OptionError
 from assay.results import Note, Result, plain, signature
 
 MOST_FOR_ALL_ORDERS = 7
@@ -243,6 +245,21 @@ def summarise_systems(
             )
         )  # fmt: skip
     return tuple(rows)
+
+
+def price_of(rate: float | str | None) -> tuple[float | None, str | None]:
+    """The price of an hour and its currency, if it names one.
+
+    >>> price_of("40 EUR"), price_of("€38.50"), price_of(40), price_of(None)
+    ((40.0, 'EUR'), (38.5, '€'), (40.0, None), (None, None))
+    """
+    if rate is None:
+        return None, None
+    text = re.sub(r"\s*(/|per|an?)\s*(h|hour)$", "", str(rate).strip())
+    match = re.fullmatch(r"([A-Z]{3}|[€$£])?\s*(\d+(?:\.\d+)?)\s*([A-Z]{3}|[€$£])?", text)
+    if match is None or (match[1] and match[3]):
+        raise OptionError("rate", rate, "is not the price of an hour", "write 40 EUR, or 40")
+    return float(match[2]), match[1] or match[3]
 
 
 def _level(model: EffortModel, chances: Chances, number: int, level: float) -> Level:
