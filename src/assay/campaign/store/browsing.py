@@ -1,4 +1,4 @@
-"""What an owner leafs through: answers with their marks, and what happened, a page at a time."""
+"""What an owner browses, a page at a time: answers with their marks, and events."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ ACTS = ("state", "rule", "excluded", "restored")
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which answers: of one rater, about one system, of one document."""
+    """A filter of answers: by rater, system and document."""
 
     rater: str | None = None
     system: str | None = None
@@ -29,7 +29,7 @@ class Wanted:
 
 
 def read_answers(db: Connection, wanted: Wanted, before: int | None = None) -> list[Given]:
-    """The newest answers that are wanted, before a number; latest revisions only."""
+    """Read the newest answers that pass a filter, before a number; latest revisions only."""
     later = s.sent.alias("later")
     newer = select(later.c.id).where(
         later.c.lease == s.sent.c.lease, later.c.screen == s.sent.c.screen,
@@ -88,7 +88,7 @@ def _conditions(wanted: Wanted) -> list[ColumnElement[bool]]:
 
 
 def _slots(db: Connection, tasks: Iterable[int]) -> dict[int, list[Row[Any]]]:
-    """What was judged in these tasks, with the texts."""
+    """Read what was judged in these tasks, with the texts."""
     found: dict[int, list[Row[Any]]] = defaultdict(list)
     for row in db.execute(slots_with_texts().where(s.slot.c.task.in_(sorted(tasks)))):
         found[row.task].append(row)
@@ -129,7 +129,7 @@ def _given(
 
 
 def read_names(db: Connection) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
-    """Raters, systems and documents, to choose from."""
+    """Read the raters, systems and documents to filter by."""
     docs = select(s.segment.c.doc).distinct().where(s.segment.c.doc.is_not(None))
     return (
         tuple(db.execute(select(s.rater.c.name).order_by(s.rater.c.id)).scalars()),
@@ -139,14 +139,14 @@ def read_names(db: Connection) -> tuple[tuple[str, ...], tuple[str, ...], tuple[
 
 
 def read_events(db: Connection, tally: Tally, before: int | None = None) -> list[Event]:
-    """What people did and what the owner should know, newest first, before a number."""
+    """Read events that a page lists, newest first, before a number."""
     with tally.now(db) as counts:
         numbers = [k for k in reversed(counts.events) if before is None or k < before][:PAGE]
     return _events(db, s.event.c.id.in_(numbers))[::-1]
 
 
 def read_acts(db: Connection) -> list[Event]:
-    """What owners decided, in order."""
+    """Read what owners decided, in order."""
     return _events(db, s.event.c.kind.in_(ACTS))
 
 

@@ -31,7 +31,7 @@ from assay.results import plain
 def read_collected(
     db: Connection, rules: Rules, tally: Tally, seen: LookSeen | None = None
 ) -> Collected:
-    """The latest revision of every answer, or what a look saw; raters, events, what came in."""
+    """Read the latest answers, or those that a look saw, with raters, events and inputs."""
     found = read_answers(db, seen)
     events = tuple(
         {name: getattr(row, name) for name in ("at", "actor", "kind", "subject", "body")}
@@ -43,7 +43,7 @@ def read_collected(
 
 
 def _forms(db: Connection) -> Iterator[dict[str, Any]]:
-    """What raters said of themselves, of those who are not left out."""
+    """Read the forms that raters filled in, without those of excluded raters."""
     rows = db.execute(
         select(s.rater.c.name, s.task.c.kind, s.task.c.body, s.answer, s.sent.c.at)
         .select_from(s.answer)
@@ -63,7 +63,7 @@ def _forms(db: Connection) -> Iterator[dict[str, Any]]:
 
 
 def read_answers(db: Connection, seen: LookSeen | None = None) -> Collected:
-    """The answers and what came in, without raters and events."""
+    """Read the answers and inputs, without raters and events."""
     scores = read_artifact(db, "scores")
     assert scores is not None
     answers = tuple(stored_answers(db, seen=seen))
@@ -71,7 +71,7 @@ def read_answers(db: Connection, seen: LookSeen | None = None) -> Collected:
 
 
 def read_artifact(db: Connection, name: str) -> pl.DataFrame | None:
-    """A table as it came in."""
+    """Read a table as it came in."""
     body = db.execute(select(s.artifact.c.body).where(s.artifact.c.name == name)).scalar()
     return None if body is None else pl.read_parquet(io.BytesIO(body))
 
@@ -79,9 +79,9 @@ def read_artifact(db: Connection, name: str) -> pl.DataFrame | None:
 def stored_answers(
     db: Connection, *, revisions: bool = False, seen: LookSeen | None = None
 ) -> Iterator[Stored]:
-    """Every answer in the order received; with ``revisions`` earlier versions too.
+    """Read every answer in the order received; with ``revisions`` earlier versions too.
 
-    Of a look, what it had ``seen``, and left out who was left out then.
+    With ``seen``, only what a look saw, and with the raters excluded who were excluded then.
     """
     slots: dict[tuple[int, int], list[Row[Any]]] = defaultdict(list)
     for slot in db.execute(slots_with_texts()).all():
@@ -111,12 +111,12 @@ def stored_answers(
 
 
 def _holds(chosen: list[int] | None, system: int) -> bool:
-    """Whether a task held a system; one that rested, or was in no set, gains no answer."""
+    """Whether a task held a system: one that rested, or was in no set, gets no answer."""
     return chosen is None or system in chosen
 
 
 def read_judged(db: Connection) -> tuple[Judged, ...]:
-    """Every output that the campaign asks about, in the order of the tasks."""
+    """Read every output that the campaign asks about, in the order of the tasks."""
     tasks = db.execute(select(s.task.c.id).where(s.task.c.kind == "rate")).scalars()
     asked = set(tasks)
     return tuple(
@@ -130,7 +130,7 @@ def read_judged(db: Connection) -> tuple[Judged, ...]:
 
 
 def slots_with_texts() -> Select[Any]:
-    """What is judged in every task, with the names and texts that belong to it."""
+    """Select what is judged in every task, with its names and texts."""
     source = s.stored_text.alias("source_text")
     return (
         select(
@@ -170,7 +170,7 @@ def _answers(*, revisions: bool) -> Select[Any]:
 
 
 def read_spans(db: Connection, *wanted: ColumnElement[bool]) -> dict[int, list[Span]]:
-    """The marks of every answer that is wanted."""
+    """Read the marks of the wanted answers."""
     found: dict[int, list[Span]] = defaultdict(list)
     for row in db.execute(select(s.span).where(*wanted).order_by(s.span.c.id)):
         found[row.answer].append(Span(

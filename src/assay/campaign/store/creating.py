@@ -1,4 +1,4 @@
-"""A new campaign written to its store: all of it, or nothing."""
+"""Writing a new campaign to its store: all of it or nothing."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ from assay.results import plain
 from assay.tables.typed_files import parquet_bytes
 
 EVERYBODY = 1_000_000
-"""Copies of a lesson: as many as there may ever be raters."""
+"""Copies of a lesson, more than there will ever be raters."""
 MOST_SLUG = 200
-"""Bytes: a folder's name has 255 at most, and gets a part of its own while it is made."""
+"""Bytes: a folder's name may have 255, and a suffix is added while it is made."""
 AT_ONCE = 20_000
 """Rows of one statement."""
 
@@ -117,7 +117,7 @@ def _insert(db: Connection, table: Table, rows: Iterable[dict[str, Any]]) -> Non
 
 
 def slug_of(name: str) -> str:
-    """A name as it stands in an address.
+    """Turn a name into a part of an address.
 
     >>> slug_of("News, en-de (2026)")
     'news-en-de-2026'
@@ -145,7 +145,7 @@ def _campaign(db: Connection, contents: Contents, now: int) -> None:
 
 
 def _languages(contents: Contents) -> tuple[str | None, str | None]:
-    """As the settings say, else as the language pair of the scores does."""
+    """Return the languages of the settings, else of the language pair of the scores."""
     if contents.settings.screen.languages is not None:
         return contents.settings.screen.languages
     pairs = set(contents.items.lp)
@@ -156,7 +156,7 @@ def _languages(contents: Contents) -> tuple[str | None, str | None]:
 
 
 def _artifacts(db: Connection, contents: Contents) -> None:
-    """What came in, as it was."""
+    """Store the inputs as they were."""
     frames = {
         "scores": contents.test_set.frame,
         "sample": contents.sample.frame if contents.sample else None,
@@ -179,7 +179,7 @@ def _artifacts(db: Connection, contents: Contents) -> None:
 
 
 def _texts(db: Connection, texts: Iterable[str]) -> None:
-    """Texts that are not stored yet, once each."""
+    """Store texts that are not stored yet, once each."""
     found = {text_hash(text): text for text in texts}
     known = set(db.execute(select(s.stored_text.c.hash)).scalars())
     rows = ({"hash": key, "body": text} for key, text in found.items() if key not in known)

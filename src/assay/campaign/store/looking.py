@@ -1,4 +1,4 @@
-"""What results need of a store: how far the order has come, what was sent by when, past looks."""
+"""What results read from a store: how far the order is complete, what was sent when, past looks."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ class PlacedTask:
 class TaskState:
     """How far a task is.
 
-    ``closed`` is when it got the last of the raters it wanted, None where some are ``missing``.
-    ``had`` says that it would have all of them if nobody had been left out since.
+    ``closed`` is when the last wanted rater finished it, None while some are ``missing``. ``had``
+    says whether it would be complete if no rater had been excluded since.
     """
 
     closed: int | None
@@ -38,7 +38,7 @@ class TaskState:
 
 
 def read_order(db: Connection) -> list[PlacedTask]:
-    """The tasks in their order, second showings and lessons left out."""
+    """Read the tasks in their order, without second showings and lessons."""
     segments: dict[int, list[int]] = defaultdict(list)
     for task, segment in db.execute(select(s.slot.c.task, s.slot.c.segment).distinct()):
         segments[task].append(segment)
@@ -51,7 +51,7 @@ def read_order(db: Connection) -> list[PlacedTask]:
 
 
 def read_states(db: Connection, order: Collection[PlacedTask]) -> list[TaskState]:
-    """How far every task is."""
+    """Read how far every task is."""
     closed: dict[int, list[int]] = defaultdict(list)
     aside: dict[int, int] = defaultdict(int)
     ended = s.lease.c.state.in_(("done", "aside"))
@@ -72,38 +72,38 @@ def read_states(db: Connection, order: Collection[PlacedTask]) -> list[TaskState
 
 
 def read_mark(db: Connection) -> str:
-    """Changes whenever something was sent or decided."""
+    """Return a mark that changes when something is sent or decided."""
     last_sent = db.execute(select(func.max(s.sent.c.id))).scalar() or 0
     return f"{last_sent}:{_decided(db)}"
 
 
 def read_changes(db: Connection) -> str:
-    """Changes whenever an answer was revised, or something was decided."""
+    """Return a mark that changes when an answer is revised or something is decided."""
     revised = db.execute(select(func.count()).where(s.sent.c.revision > 1)).scalar() or 0
     return f"{revised}:{_decided(db)}"
 
 
 def read_state(db: Connection) -> str:
-    """Whether the campaign is a draft, open, paused or closed."""
+    """Read the state of the campaign: draft, open, paused or closed."""
     return str(db.execute(select(s.campaign.c.state)).scalar_one())
 
 
 def read_rule(db: Connection, planned: Stop) -> Stop:
-    """The rule as it is now: the planned one, or what it was changed to on the way."""
+    """Read the current stopping rule: the planned one, or its last change."""
     changes = select(s.event.c.body).where(s.event.c.kind == "rule")
     last = db.execute(changes.order_by(s.event.c.id.desc()).limit(1)).scalar()
     return planned if last is None else replace(planned, goal=last["goal"], target=last["target"])
 
 
 def _decided(db: Connection) -> int:
-    """The last event that changes what counts."""
+    """Return the last event that changes which answers count."""
     kinds = ("excluded", "restored", "forgotten", "look", "state", "rule")
     decided = select(func.max(s.event.c.id)).where(s.event.c.kind.in_(kinds))
     return db.execute(decided).scalar() or 0
 
 
 def read_seen(db: Connection, tasks: Collection[int], until: int) -> LookSeen:
-    """What had been sent for these tasks by then, the latest of every screen."""
+    """Read what had been sent for these tasks by then, the latest of every screen."""
     own = (
         select(s.sent.c.id, s.lease.c.task)
         .join(s.lease, s.lease.c.id == s.sent.c.lease)
@@ -116,13 +116,13 @@ def read_seen(db: Connection, tasks: Collection[int], until: int) -> LookSeen:
 
 
 def read_looks(db: Connection, after: int = 0) -> list[Row[Any]]:
-    """The looks that took place, those after a number."""
+    """Read the looks that took place, after a number."""
     wanted = select(s.look).where(s.look.c.number > after)
     return list(db.execute(wanted.order_by(s.look.c.number)).all())
 
 
 def read_look_seen(db: Connection, number: int) -> LookSeen | None:
-    """What a look saw; None where it has not taken place."""
+    """Read what a look saw; None if it has not taken place."""
     seen = db.execute(select(s.look.c.seen).where(s.look.c.number == number)).scalar()
     if seen is None:
         return None
@@ -130,17 +130,17 @@ def read_look_seen(db: Connection, number: int) -> LookSeen | None:
 
 
 def read_live(db: Connection) -> Row[Any] | None:
-    """The newest result."""
+    """Read the newest result."""
     return db.execute(select(s.live)).first()
 
 
 def read_live_number(db: Connection) -> int:
-    """The number of the newest result; 0 where there is none."""
+    """Read the number of the newest result; 0 if there is none."""
     return int(db.execute(select(s.live.c.number)).scalar() or 0)
 
 
 def read_left_out(db: Connection) -> list[dict[str, Any]]:
-    """Who is left out at the moment, since when, by whom and why."""
+    """Read which raters are excluded, since when, by whom and why."""
     rows = db.execute(
         select(s.exclusion, s.rater.c.name)
         .join(s.rater, s.rater.c.id == s.exclusion.c.rater)
@@ -153,7 +153,7 @@ def read_left_out(db: Connection) -> list[dict[str, Any]]:
 
 
 def read_resting(db: Connection) -> dict[str, int]:
-    """Systems that rest, and since which look."""
+    """Read which systems rest, and since which look."""
     rows = db.execute(
         select(s.system.c.name, s.system.c.rests).where(s.system.c.rests.is_not(None))
     )

@@ -1,4 +1,4 @@
-"""Tables made and brought up to date; a file from a newer Assay is refused."""
+"""Creating and migrating the tables; a file from a newer Assay is refused."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def _scripts(folder: Path) -> ScriptDirectory:
 
 
 def migrate(db: Connection) -> None:
-    """Bring the tables to today's form; the caller commits."""
+    """Upgrade the tables to the current version; the caller commits."""
     scripts = _scripts(MIGRATIONS)
     environment = EnvironmentContext(
         Config(), scripts, fn=lambda revision, _: scripts._upgrade_revs("head", revision)
@@ -38,7 +38,7 @@ def migrate(db: Connection) -> None:
 
 
 def bring_up_to_date(engine: Engine, place: Place) -> None:
-    """Migrate an older store after a backup; refuse one that is newer than this Assay."""
+    """Migrate an older store after a backup; refuse one from a newer Assay."""
     scripts = _scripts(MIGRATIONS)
     head = scripts.get_current_head()
     with engine.connect() as db:
@@ -58,7 +58,7 @@ def bring_up_to_date(engine: Engine, place: Place) -> None:
 
 
 def copy_file(source: Path, target: Path) -> None:
-    """A copy of a SQLite file while others use it, whole, for the same eyes alone."""
+    """Copy a whole SQLite file while others use it, with the same permissions."""
     target.touch()
     target.chmod(source.stat().st_mode & 0o777)
     with sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True) as old:

@@ -1,4 +1,4 @@
-"""What is read from a store: links, a rater's own tasks, media, how the campaign stands."""
+"""Reading a store: links, a rater's own tasks, media, the status of the campaign."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NOT_YOURS = "you have no such task; reload the page"
 
 
 def find_link(db: Connection, token: str, now: int) -> Link | None:
-    """What a token gives access to, if anything."""
+    """Look up what a token gives access to, if anything."""
     digest = token_hash(token)
     row = db.execute(
         select(s.link, s.rater.c.name, s.rater.c.language)
@@ -38,7 +38,7 @@ def find_link(db: Connection, token: str, now: int) -> Link | None:
 
 
 def mine(db: Connection, rater: int) -> list[dict[str, Any]]:
-    """A rater's own tasks with something sent, newest first."""
+    """Read a rater's tasks of which something was sent, newest first."""
     last = func.max(s.sent.c.at)
     rows = db.execute(
         select(s.lease, last.label("at"), func.count(s.sent.c.screen.distinct()).label("have"))
@@ -57,7 +57,7 @@ def mine(db: Connection, rater: int) -> list[dict[str, Any]]:
 
 
 def mine_one(db: Connection, rules: Rules, rater: int, lease_id: str) -> dict[str, Any]:
-    """One of a rater's own tasks with the answers given, latest revision, by screen."""
+    """Read one of a rater's tasks with their latest answers, by screen."""
     lease = db.execute(select(s.lease).where(s.lease.c.id == lease_id)).first()
     if lease is None or lease.rater != rater:
         raise NotYoursError(NOT_YOURS)
@@ -77,13 +77,13 @@ def mine_one(db: Connection, rules: Rules, rater: int, lease_id: str) -> dict[st
 
 
 def newest(lease: str | None = None) -> Select[Any]:
-    """The last revision of every screen, of one lease or all."""
+    """Select the last revision of every screen, of one lease or all."""
     found = select(func.max(s.sent.c.id)).group_by(s.sent.c.lease, s.sent.c.screen)
     return found if lease is None else found.where(s.sent.c.lease == lease)
 
 
 def _as_sent(db: Connection, row: Any, asked: Sequence[str]) -> dict[str, Any]:
-    """A stored answer in the form in which it was sent."""
+    """Return a stored answer in the form in which it was sent."""
     marks = [
         {
             name: value
@@ -112,7 +112,7 @@ def _as_sent(db: Connection, row: Any, asked: Sequence[str]) -> dict[str, Any]:
 
 
 def read_links(db: Connection) -> list[dict[str, Any]]:
-    """All links; their tokens are known to those who have them alone."""
+    """Read all links, without their tokens, which are not stored."""
     rows = db.execute(
         select(s.link, s.rater.c.name)
         .outerjoin(s.rater, s.rater.c.id == s.link.c.rater)
@@ -128,13 +128,13 @@ def read_links(db: Connection) -> list[dict[str, Any]]:
 
 
 def read_lessons(db: Connection) -> list[dict[str, Any]]:
-    """The examples of the tutorial and of the test, with where a good score lies."""
+    """Read the examples of the tutorial and the test, with the range of a good score."""
     wanted = select(s.task.c.body).where(s.task.c.kind.in_(("tutorial", "qualify")))
     return [dict(body) for body in db.execute(wanted).scalars()]
 
 
 def read_consent(db: Connection) -> str | None:
-    """What raters agree to before they begin, if anything."""
+    """Read what raters agree to before they begin, if anything."""
     found: str | None = db.execute(
         select(s.stored_text.c.body).join(
             s.campaign, s.campaign.c.consent_hash == s.stored_text.c.hash
@@ -144,7 +144,7 @@ def read_consent(db: Connection) -> str | None:
 
 
 def read_media(db: Connection, code: str) -> tuple[bytes, str]:
-    """A file shown with a source, and its type."""
+    """Read a file shown with a source, and its type."""
     row = db.execute(select(s.media).where(s.media.c.code == code)).first()
     if row is None:
         raise NotYoursError("there is no such file")
@@ -152,7 +152,7 @@ def read_media(db: Connection, code: str) -> tuple[bytes, str]:
 
 
 def read_counts(db: Connection) -> dict[str, dict[str, int]]:
-    """How many there are of what, by state; what has none is one number."""
+    """Count campaigns, raters and leases by state, and screens sent."""
     found = {
         name: {row[0]: row[1] for row in db.execute(select(state, func.count()).group_by(state))}
         for name, state in (
@@ -165,7 +165,7 @@ def read_counts(db: Connection) -> dict[str, dict[str, int]]:
 
 
 def read_status(db: Connection, rules: Rules, slug: str, tally: Tally) -> CampaignStatus:
-    """How the campaign stands."""
+    """Read the status of the campaign."""
     state = db.execute(select(s.campaign.c.state)).scalar_one()
     with tally.now(db) as counts:
         waits = _unfinished(db)
@@ -188,7 +188,7 @@ def read_status(db: Connection, rules: Rules, slug: str, tally: Tally) -> Campai
 
 
 def _unfinished(db: Connection) -> dict[int, int]:
-    """Tasks that still want an answer, with their place in the order."""
+    """Read the place in the order of every task that still wants an answer."""
     held = select(s.lease.c.task).where(s.OPEN)
     rows = db.execute(
         select(s.task.c.id, s.task.c.position).where(s.task.c.kind == "rate", s.FREE)
@@ -201,19 +201,19 @@ def _unfinished(db: Connection) -> dict[int, int]:
 
 
 def _spent(raters: Sequence[RaterStatus]) -> float | None:
-    """What all raters are owed, where work has a price."""
+    """Sum what all raters are owed, if work has a price."""
     due = [one.due for one in raters if one.due is not None]
     return sum(due) if due else None
 
 
 def _told(db: Connection, events: Sequence[int]) -> tuple[str, ...]:
-    """What the owner should know."""
+    """Read what the owner should know."""
     rows = db.execute(select(s.event).where(s.event.c.id.in_(events)).order_by(s.event.c.id))
     return tuple(f"task {row.subject}: {row.body['what']} ({row.body['reason']})" for row in rows)
 
 
 def raters_status(db: Connection, rules: Rules, counts: Tally) -> tuple[RaterStatus, ...]:
-    """How far every rater is."""
+    """Read how far every rater is."""
     counted = db.execute(
         select(s.lease.c.rater, func.count())
         .where(s.lease.c.state == "open")
@@ -239,7 +239,7 @@ def raters_status(db: Connection, rules: Rules, counts: Tally) -> tuple[RaterSta
 
 
 def _due(pay: Pay, tasks: int, answers: int, active_ms: int) -> float | None:
-    """What a rater is owed by the plan."""
+    """Compute what a rater is owed by the plan."""
     if pay.per_rating:
         return answers * pay.per_rating
     if pay.per_hour:

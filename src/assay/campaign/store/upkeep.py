@@ -1,4 +1,4 @@
-"""Looking after a store: copies of it, whether it is whole, and its tables of how things stand."""
+"""Maintenance of a store: backups, checks, and rebuilding its state tables."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from assay.tables.load import atomic
 
 
 def backup(place: Place, target: Path) -> Path:
-    """A whole copy of the file, while raters work."""
+    """Copy the whole file while raters work."""
     if place.file is None:
         raise InputError("the campaign is in PostgreSQL; copy it with pg_dump")
     if target.resolve() == place.file.resolve():
@@ -28,7 +28,7 @@ def backup(place: Place, target: Path) -> Path:
 
 
 def faults(db: Connection) -> tuple[str, ...]:
-    """What is wrong with a store; nothing, as a rule."""
+    """List faults of a store."""
     found = []
     if db.dialect.name == "sqlite":
         found += [
@@ -50,7 +50,7 @@ def _held(db: Connection) -> Counter[int]:
 
 
 def rebuild(unit: Unit) -> dict[str, int]:
-    """Make the tables of how things stand again from what was appended."""
+    """Rebuild the state tables from answers and events."""
     if unit.db.dialect.name == "postgresql":
         unit.db.execute(text("LOCK TABLE task, lease, rater IN SHARE ROW EXCLUSIVE MODE"))
     events = unit.all(select(s.event).order_by(s.event.c.id))
@@ -101,13 +101,13 @@ def rebuild(unit: Unit) -> dict[str, int]:
 
 
 def _replace(unit: Unit, leases: dict[str, dict[str, Any]], shown: list[dict[str, Any]]) -> None:
-    """Every lease and what it shows as the events have them."""
+    """Restore every lease and what it shows from the events."""
     known = {row.id: row.until for row in unit.all(select(s.lease.c.id, s.lease.c.until))}
     # Copies first: two leases may have held the same one after each other.
     unit.db.execute(update(s.lease).values(state="expired"))
     for number, lease in leases.items():
         if number in known:
-            # How long a task is held is not written down every time.
+            # Holding a task for longer is not logged.
             lease["until"] = max(lease["until"], known[number])
             unit.db.execute(update(s.lease).where(s.lease.c.id == number).values(**lease))
         else:
@@ -118,7 +118,7 @@ def _replace(unit: Unit, leases: dict[str, dict[str, Any]], shown: list[dict[str
 
 
 def _work(unit: Unit, rater: int) -> dict[str, int]:
-    """What a rater has done: finished tasks and time."""
+    """Count a rater's finished tasks and time."""
     done = select(func.max(s.lease.c.number)).where(s.lease.c.rater == rater)
     timings = select(s.sent.c.timing).join(s.lease, s.lease.c.id == s.sent.c.lease)
     own = unit.db.execute(timings.where(s.lease.c.rater == rater)).scalars()

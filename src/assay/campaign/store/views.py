@@ -1,4 +1,4 @@
-"""A task as its rater sees it, put together from the tables; nothing in it names a system."""
+"""A task as its rater sees it; nothing in it names a system."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class ShownColumn(NamedTuple):
 
 
 def read_view(db: Connection, lease: Lease, rules: Rules) -> View:
-    """What a lease shows; it never changes, so it is remembered."""
+    """Return what a lease shows, which never changes and is remembered."""
     known = rules.views.get(lease.id)
     if known is not None:
         return known
@@ -140,7 +140,7 @@ def _screens(columns: Sequence[ShownColumn]) -> tuple[tuple[str, ...], ...]:
 
 
 def _lesson(lease: Lease, task: Record, columns: Sequence[ShownColumn]) -> Shown:
-    """An example of a tutorial or test, or a form, which have no systems."""
+    """Return an example of a tutorial or test, or a form, which have no systems."""
     body = task.body
     if task.kind in FORMS:
         questions = tuple(
@@ -205,7 +205,7 @@ def task_reply(
 
 
 def _solution(db: Connection, lease: Lease) -> dict[str, Any]:
-    """Of an example in the tutorial: where a good score lies, and why."""
+    """Return the range of a good score for a tutorial example, and why."""
     body = db.execute(select(s.task.c.body).where(s.task.c.id == lease.task)).scalar_one()
     return {name: body[name] for name in ("low", "high", "explanation")}
 
@@ -218,5 +218,5 @@ def _span(mark: Span) -> dict[str, Any]:
 
 
 def progress(rater: Rater | Record) -> dict[str, Any]:
-    """How far a rater is: tasks done, and minutes of work."""
+    """Return how far a rater is: tasks done and minutes of work."""
     return {"done": rater.done, "minutes": rater.active_ms // 60_000}

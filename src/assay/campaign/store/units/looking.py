@@ -1,4 +1,4 @@
-"""Results and looks, stored as they were computed."""
+"""Storing results and looks as they were computed."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SERVER = "server"
 
 
 def store_look(unit: Unit, look: Mapping[str, Any]) -> bool:
-    """Keep a look, and let systems rest; whoever computed it second changes nothing."""
+    """Store a look and let systems rest; a look that is stored already stays as it is."""
     _one_at_a_time(unit)
     number = look["number"]
     if unit.one(select(s.look.c.number).where(s.look.c.number == number)) is not None:
@@ -35,7 +35,7 @@ def store_look(unit: Unit, look: Mapping[str, Any]) -> bool:
 def store_live(
     unit: Unit, basis: str, result: str, sets: Sequence[Sequence[str]] | None = None
 ) -> int:
-    """Keep the newest result in place of the one before; its number."""
+    """Store the newest result in place of the one before and return its number."""
     _one_at_a_time(unit)
     before = unit.one(select(s.live.c.number))
     number = 1 if before is None else before.number + 1
@@ -48,5 +48,5 @@ def store_live(
 
 
 def _one_at_a_time(unit: Unit) -> None:
-    """Whoever stores a result does so alone until the transaction ends."""
+    """Let one transaction at a time store a result."""
     unit.db.execute(select(s.campaign.c.id).with_for_update())

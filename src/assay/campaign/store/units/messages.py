@@ -1,4 +1,4 @@
-"""Words of the owner to a rater: sent, shown on the rater's page, read."""
+"""Messages from the owner to a rater: sent, shown on the rater's page, read."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ MOST = 2000
 
 
 def send_message(unit: Unit, name: str, text: str, actor: str) -> None:
-    """Say something to a rater; their page shows it until they have read it."""
+    """Send a rater a message, which their page shows until they have read it."""
     if not text.strip() or len(text) > MOST:
         raise InvalidAnswerError([("text", f"write 1 to {MOST:,} characters")])
     unit.note(actor, SENT, named(unit, name).id, text=text.strip())
 
 
 def read_message(unit: Unit, link: Link, number: int) -> None:
-    """A rater has read what was said, and everything before it."""
+    """Mark a message and all before it as read."""
     rater_id = link.rater_id
     own = (s.event.c.kind == SENT) & (s.event.c.subject == str(rater_id))
     if unit.one(select(s.event.c.id).where(s.event.c.id == number, own)) is None:
@@ -34,7 +34,7 @@ def read_message(unit: Unit, link: Link, number: int) -> None:
 
 
 def unread(db: Connection, tally: Tally, rater_id: int) -> list[dict[str, Any]]:
-    """What a rater was told and has not read yet, oldest first."""
+    """Read the messages that a rater has not read yet, oldest first."""
     with tally.now(db) as counts:
         numbers = [k for k, kind in counts.events.items() if kind in (SENT, READ)]
     own = s.event.c.id.in_(numbers), s.event.c.subject == str(rater_id)
