@@ -172,7 +172,8 @@ def _shown(raw: Raw, found: Guess) -> dict[str, Any]:
     examples = {}
     for name in frame.columns[:MOST_NAMED]:
         first = to_text(frame[name].drop_nulls().head(1)).to_list()
-        examples[name] = (first[0] or "")[:EXAMPLE] if first else ""
+        value = (first[0] or "") if first else ""
+        examples[name] = value if len(value) <= EXAMPLE else f"{value[: EXAMPLE - 1]}…"
     numbers = [*found.metrics, *found.unsure, *found.counts, *found.ratings]
     return {
         "columns": frame.columns[:MOST_NAMED], "examples": examples, "rows": frame.height,

@@ -297,7 +297,10 @@ def _show_hub(hub: Hub, *, json: bool) -> None:
     ]
     found = {"address": hub.keys.served, "links": {"owner": hub.keys.link}, "campaigns": here}
     count = f"{len(here)} campaign{'' if len(here) == 1 else 's'}"
-    lines = [f"{hub.folder}: {count} served; Ctrl-C stops it.", f"  owner  {hub.keys.link}"]
+    lines = [
+        f"{hub.folder.resolve()}: {count} served; Ctrl-C stops it.",
+        f"  owner  {hub.keys.link}",
+    ]
     lines += ["  assay campaign links DIR shows the links of one:"] if here else []
     tell(found, json, *lines, *(f"    {one['dir']}" for one in here))
 
