@@ -291,6 +291,7 @@ def serve_campaign(
 def _show_hub(hub: Hub, *, json: bool) -> None:
     """The owner's link to all campaigns, and which there are."""
     assert hub.keys is not None
+    assert hub.folder is not None
     here = [
         {"slug": slug, "name": one.settings.name, "dir": str(hub.folders[slug])}
         for slug, one in hub.campaigns.items()
