@@ -62,8 +62,8 @@ def outputs(segments: int) -> pl.DataFrame:
 def make(folder: Path, segments: int, ratings: int) -> dict[str, Any]:
     """Make a campaign with so many ratings; its tokens."""
     from assay.campaign.campaign import open_campaign
+    from assay.campaign.create import make_campaign
     from assay.campaign.live.results import bring_up_to_date
-    from assay.campaign.making import make_campaign
     from assay.campaign.material import read_material
     from assay.project.settings import Pay, Raters, Settings
 

@@ -11,10 +11,10 @@ import numpy as np
 import polars as pl
 
 from assay.campaign.campaign import Campaign, open_campaign
+from assay.campaign.create import make_campaign
 from assay.campaign.hub import open_hub
 from assay.campaign.keys import read_keys
 from assay.campaign.live.results import bring_up_to_date, follow_campaign
-from assay.campaign.making import make_campaign
 from assay.campaign.material import read_material
 from assay.campaign.store.clock import Clock
 from assay.campaign.web.background import serving

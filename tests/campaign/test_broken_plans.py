@@ -23,7 +23,7 @@ B\td\t2\tZwei.\tToo.\t0.2
 GOOD = 'protocol = "esa"\nscores = "scores.tsv"\n'
 
 BROKEN: dict[str, tuple[str, dict[str, str | bytes], str, str]] = {
-    "no-protocol": ('scores = "scores.tsv"', {}, "protocol", "is missing; say how"),
+    "no-protocol": ('scores = "scores.tsv"', {}, "protocol", "is missing; choose one"),
     "no-scores": ('protocol = "esa"', {}, "scores", "is missing; name the table"),
     "unknown-key": (GOOD + "protocl = 1", {}, "protocl", "did you mean 'protocol'"),
     "unknown-table": (GOOD + "[rater]\nnumber = 2", {}, "rater", "did you mean 'raters'"),
@@ -108,7 +108,7 @@ BROKEN: dict[str, tuple[str, dict[str, str | bytes], str, str]] = {
     "odd-test": (
         GOOD + 'checks = { qualify = "q.tsv" }',
         {"q.tsv": "source\ttarget\tlow\thigh\na\tb\t90\t10\n"},
-        "checks.qualify: q.tsv, low", "exchange the two",
+        "checks.qualify: q.tsv, low", "swap the two",
     ),
     "form-without-questions": (
         GOOD + 'forms = { after = "f.tsv" }', {"f.tsv": "ask\nWhy?\n"},

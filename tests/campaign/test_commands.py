@@ -285,7 +285,7 @@ def test_export_for_other_tools(made: Path, run_assay: Run) -> None:
     assert (made / "pearmut" / "campaign.json").is_file()
     for words, fault in (
         (("--format", "xliff"), "--format (xliff) holds post-edited outputs"),
-        (("--format", "pearmut", "--tables", "ratings"), "--tables (ratings) is about tables"),
+        (("--format", "pearmut", "--tables", "ratings"), "--tables (ratings) applies to tables"),
         (("--lp", "en-de"), "--lp (en-de) needs --format"),
         (("--format", "pearmud"), "did you mean 'pearmut'"),
     ):

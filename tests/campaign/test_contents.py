@@ -275,7 +275,7 @@ def test_media_that_cannot_be_shown_are_refused(tmp_path: Path) -> None:
     frame = make_scores(documents=1, segments=2).frame
     names = pl.Series("media", ["gone.png", "page.html"] * (frame.height // 2))
     test_set = assay.read_scores(frame.with_columns(names))
-    with pytest.raises(InputError, match=r"gone\.png' is not in[\s\S]*page\.html' is of an unkn"):
+    with pytest.raises(InputError, match=r"gone\.png' is not in[\s\S]*page\.html' has an unkn"):
         make(tmp_path, test_set=test_set)
 
 

@@ -65,7 +65,7 @@ def test_nothing_but_notes_on_stderr(folder: Path, run_assay: Run) -> None:
         encoding="utf-8", check=True,
     )  # fmt: skip
     notes = done.stderr.splitlines()
-    assert notes[:2] == [f"{name}.xlsx: {name} gave no score; was it worked on?"
+    assert notes[:2] == [f"{name}.xlsx: {name} gave no score; was it filled in?"
                          for name in ("Ada", "Ben")]  # fmt: skip
     assert len(notes) == 3
     assert "have no score" in notes[2]
@@ -88,9 +88,9 @@ def test_a_whole_test_set_with_own_instructions(folder: Path, run_assay: Run) ->
 @pytest.mark.parametrize(
     ("command", "words"),
     [
-        ("collect scores.tsv --sheets csv -o s", "--raters (nobody) is too few; name the raters"),
-        ("collect scores.tsv b.tsv --sheets csv --raters 2 -o s", "give the scores table alone"),
-        (f"{OUT} --better lower", "--better (lower) is about answers; give it when they are"),
+        ("collect scores.tsv --sheets csv -o s", "--raters (none) is too few; name the raters"),
+        ("collect scores.tsv b.tsv --sheets csv --raters 2 -o s", "give only the scores table"),
+        (f"{OUT} --better lower", "--better (lower) applies to answers; give it when you"),
         (f"{OUT} --overlap 2", "--overlap (2.0) is not a share; give a number from 0 to 1"),
         (f"{OUT} --per-output 3", "--per-output (3) exceeds the 2 raters; name more of them"),
         (f"{OUT} --key sheets/key.tsv", "--key (sheets/key.tsv) is inside the folder of the"),

@@ -49,7 +49,7 @@ def test_from_nothing_to_the_end(project: Path, run_assay: Run) -> None:
     assert re.search(r"2 sheets with \d+ outputs \(\d+ EUR\) are out", run_assay("status").out)
     ran = run_assay("collect", rate("Ada", 0.6), rate("Ben", 0.5))
     assert ran.code == 0, ran.err
-    assert "after the last score wait" in ran.err
+    assert "after the last score, not counted yet" in ran.err
     ran = run_assay("status")
     assert "Scores rest on the first" in ran.out
     result = json.loads(run_assay("status", "--json").out)

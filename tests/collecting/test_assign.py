@@ -85,7 +85,7 @@ def test_one_rater_shares_nothing_and_that_is_said(world: assay.World) -> None:
     plan = assay.assign(world.test_set, ["Kim"], rng=2)
     assert (plan.overlap, {item.reason for item in plan.tasks}) == (0.0, {"order"})
     (note,) = [note for note in plan.notes if note.code == "no-overlap"]
-    assert str(note) == "there is one rater: how much raters differ will stay unknown"
+    assert str(note) == "there is one rater: how much raters differ will remain unknown"
     assert assay.assign(world.test_set, 2, per_output=2, rng=2).overlap == 0
     assert assay.assign(world.test_set, 2, rng=2).overlap == 0.1
 

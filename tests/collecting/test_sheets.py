@@ -257,15 +257,15 @@ ALTERED: dict[str, tuple[Change, list[str]]] = {
     ),
     "decimal comma": (set_score("77,5"), ["'77,5' has a decimal comma; write decimals"]),
     "out of range": (set_score("780"), ["780", "outside the scale, 0 to 100; ask the rater"]),
-    "scores sorted by themselves": (sort_scores, ["the score column was sorted by itself; ask"]),
+    "scores sorted by themselves": (sort_scores, ["column was sorted without the rows; ask"]),
     "header changed": (
         lambda f: f.rename({"score": "scroe"}),
         ["line 1", "no column score (did you mean 'scroe'?)", "put the first row back"],
     ),
-    "rows added": (added, ["'mine' is a row that is in no sheet of this key; put the code back"]),
+    "rows added": (added, ["'mine' is a row that is not in this key; restore the code"]),
     "no rows": (lambda f: f.clear(), ["rater-1", "the sheet has no rows; ask the rater"]),
     "a code lost": (
-        lambda f: edit_first("code", "")(f), ["stands in a row without a code", "move it"],
+        lambda f: edit_first("code", "")(f), ["is in a row without a code", "move it"],
     ),
     "another rater's row": (
         lambda f: edit_first("code", rows_only(f)["code"][0].replace("-01-", "-02-"))(f),
@@ -302,10 +302,10 @@ def test_wrong_files_are_named(
     (tmp_path / "swap").mkdir()
     swapped = tmp_path / "swap" / f"rater-2{ending}"
     swapped.write_bytes(one.read_bytes())
-    assert "this is the sheet of rater-1 under the name of rater-2" in refused(swapped, three)
+    assert "this sheet of rater-1 has the name of rater-2" in refused(swapped, three)
     again = tmp_path / f"rater-1 (copy){ending}"
     again.write_bytes(one.read_bytes())
-    assert f"a sheet of rater-1 was given already ({one})" in refused(one, again, two)
+    assert f"another sheet of rater-1 was given ({one})" in refused(one, again, two)
     empty = tmp_path / f"empty{ending}"
     empty.write_bytes(b"")
     assert str(empty) in refused(empty)
@@ -313,7 +313,7 @@ def test_wrong_files_are_named(
     other = assay.write_sheets(test_set, plan, tmp_path / "other", format=written.format)
     message = refused(one, other.files[0])
     assert str(other.files[0]) in message
-    assert "sheet of another campaign: give its own key" in message
+    assert "sheet is from another campaign: give that campaign's key" in message
     # Several faulty files are named together.
     write(set_score("gut")(read(two)), two)
     assert {str(two), str(swapped)} <= set(re.findall(r"^[^:]+", refused(two, swapped), re.M))
@@ -339,11 +339,11 @@ def test_half_a_campaign(made: Made, test_set: assay.TestSet) -> None:
     ratings = assay.collect_sheets(written.key, paths[:2])
     text = next(note for note in ratings.notes if note.code == "sheets-missing")
     assert re.fullmatch(
-        r"no sheet from 1 of 3 raters \(rater-3\); \d+ outputs were theirs alone", text
+        r"no sheet from 1 of 3 raters \(rater-3\); \d+ outputs were assigned only to them", text
     )
     assert ratings.unrated == 0
     (waits,) = [note for note in ratings.notes if note.code == "not-reached"]
-    assert re.fullmatch(r"rater-1\.\w+: \d+ outputs after the last score wait", waits)
+    assert re.fullmatch(r"rater-1\.\w+: \d+ outputs after the last score, not counted yet", waits)
     places = pl.int_range(pl.len())
     hole = pl.when(places != places.filter(rated).first()).then("score")
     write(sheet.with_columns(score=hole), paths[0])
@@ -380,7 +380,7 @@ def test_a_fuller_sheet_follows_half_of_it(made: Made, tmp_path: Path) -> None:
     assert "1 score changed since" in str(changed.notes)
     alone = assay.collect_sheets(written.key, [], earlier=[first])
     assert alone.raters == ("rater-1",)
-    with pytest.raises(InputError, match="was given already"):
+    with pytest.raises(InputError, match="another sheet of rater-1 was given"):
         assay.collect_sheets(written.key, [*paths, first])
 
 
@@ -446,7 +446,7 @@ def test_refusals(
 def test_texts_must_be_there(tmp_path: Path, test_set: assay.TestSet) -> None:
     plan = assay.assign(test_set, 2, rng=1)
     bare = assay.read_scores(test_set.frame.drop("target"), metrics=[])
-    with pytest.raises(InputError, match="the scores lack target; add what raters will see"):
+    with pytest.raises(InputError, match="the scores lack target; add the texts for raters"):
         assay.write_sheets(bare, plan, tmp_path / "sheets")
     gap = pl.when((pl.col("seg") == "3") & (pl.col("doc") == "d04")).then(None).otherwise("target")
     holes = assay.read_scores(test_set.frame.with_columns(target=gap), metrics=[])

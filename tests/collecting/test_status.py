@@ -72,7 +72,7 @@ def test_half_a_campaign_rests_on_its_beginning(world: assay.World, drawn: Sampl
     assert status.waiting == 15 * 3
     assert clean.waiting == 0
     assert [item.estimate for item in status.systems] == [item.estimate for item in clean.systems]
-    assert "answers after a gap must wait" in section_of(status).lead
+    assert "later answers wait" in section_of(status).lead
 
 
 def test_without_a_beginning_figures_are_for_orientation(world: assay.World, drawn: Sample) -> None:
@@ -83,7 +83,7 @@ def test_without_a_beginning_figures_are_for_orientation(world: assay.World, dra
     assert (status.basis, status.pairs.decided, status.best) == ("orientation", 0, None)
     assert status.systems[0].estimate is not None
     section = section_of(status)
-    assert "for orientation only" in section.lead
+    assert "Scores are provisional" in section.lead
     assert not any("interval" in str(block) for block in section.blocks[:1])
 
 

@@ -153,10 +153,10 @@ def test_answers_come_back_through_the_key(tmp_path: Path, tool: str) -> None:
 
 
 ALTERATIONS = {
-    "another campaign": "is no output of this key",
-    "a code changed": "is no output of this key",
+    "another campaign": "is not in this key",
+    "a code changed": "is not in this key",
     "answered twice": "is answered twice|appears|twice",
-    "the same file again": "was answered in another file already",
+    "the same file again": "is already answered in another file",
     "too high": "is outside the scale",
     "negative": "is outside the scale",
     "not answered": "no output has a score|no annotation|no answer|nothing|is empty",
@@ -220,6 +220,6 @@ def test_what_is_refused_at_once(tmp_path: Path) -> None:
         assay.collect_sheets(written.key, [written.files[0]], format="mqm")
     world = assay.simulate(documents=3, systems=2, texts=True, rng=1)
     plan = assay.assign(world.test_set, 2, rng=1)
-    with pytest.raises(InputError, match="Appraise needs the languages"):
+    with pytest.raises(InputError, match="Appraise needs languages"):
         assay.write_sheets(world.test_set, plan, tmp_path / "none", format="appraise")
     assert not (tmp_path / "none").exists()

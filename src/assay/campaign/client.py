@@ -1,4 +1,4 @@
-"""A rater's side of the wire: JSON over one connection that is kept open."""
+"""A client of the wire: JSON over one connection that stays open."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from assay.campaign.records import UnavailableError
 
 TRIES = 40
 PAUSE = 0.25
-"""Seconds before the same request is sent again."""
+"""Seconds before a request is retried."""
 BUSY = (429, 503)
 
 
 class WireError(UnavailableError):
-    """A request that the server refused, with its sentence."""
+    """A request that the server refused, with the server's message."""
 
     def __init__(self, status: int, path: str, reply: object) -> None:
         self.code = status
@@ -26,7 +26,7 @@ class WireError(UnavailableError):
 
 
 class WireClient:
-    """Requests with the token of one link; what may be sent again is sent again."""
+    """Requests with the token of one link, retried where that is safe."""
 
     def __init__(self, address: str, token: str, *, tries: int = TRIES) -> None:
         where = urlsplit(address)
@@ -41,15 +41,15 @@ class WireClient:
         self._connection.close()
 
     def get(self, path: str) -> Any:
-        """What the server has there."""
+        """Send a GET request."""
         return self.request("GET", path)
 
     def post(self, path: str, body: dict[str, Any]) -> Any:
-        """Send; a body with a key may be sent twice."""
+        """Send a POST request; a body with a key may be sent twice."""
         return self.request("POST", path, body)
 
     def request(self, method: str, path: str, body: dict[str, Any] | None = None) -> Any:
-        """One request, again while the server is busy or gone; a refusal is an error."""
+        """Send a request, retrying while the server is busy or down; a refusal is an error."""
         data = None if body is None else json.dumps(body, ensure_ascii=False).encode()
         for left in reversed(range(self._tries)):
             try:

@@ -1,4 +1,4 @@
-"""A campaign drafted from uploaded files: what they were taken for, corrected, planned and made."""
+"""A campaign drafted from uploaded files: its columns guessed and corrected, planned, created."""
 
 from __future__ import annotations
 
@@ -10,9 +10,9 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal
 
+from assay.campaign.create import make_campaign
 from assay.campaign.hub import Hub, take_in
 from assay.campaign.keys import Keys, read_keys
-from assay.campaign.making import make_campaign
 from assay.campaign.material import read_material
 from assay.campaign.records import InvalidAnswerError
 from assay.campaign.store.creating import slug_of
@@ -33,19 +33,19 @@ from assay.tables.schemas import find_schema
 from assay.tables.tables import TestSet
 
 RATED = ("esa", "da", "sqm", "xsts", "scale", "mqm")
-"""Protocols whose answers are ratings, for which a budget can be planned."""
+"""Protocols that collect ratings, for which a budget can be planned."""
 MOST_NAMED = 500
 EXAMPLE = 60
-"""How much of a value is shown as an example."""
+"""Characters of a value that are shown as an example."""
 
 
 @dataclass(frozen=True, slots=True)
 class Corrections:
-    """What a person says of the table in place of guesses; an empty column name says: none."""
+    """A person's corrections of the guesses; an empty column name means that there is none."""
 
     columns: Mapping[str, str] = field(default_factory=dict)
     wide: Sequence[str] = ()
-    """The columns that are outputs of a system each."""
+    """Columns that each hold the outputs of one system."""
     metrics: Sequence[str] | None = None
     lower_metrics: Sequence[str] | None = None
     exclude: Sequence[str] = ()
@@ -54,12 +54,12 @@ class Corrections:
 
 @dataclass(frozen=True, slots=True)
 class CampaignDraft:
-    """A campaign as a person wants it."""
+    """A campaign as a person asked for it."""
 
     name: str
     corrections: Corrections
     settings: Mapping[str, Any]
-    """Everything else by its path in ``assay.toml``; None where nothing is said."""
+    """All other settings by their path in ``assay.toml``; None if not given."""
     budget: str | None = None
     by: Literal["lp"] | None = None
     """With ``lp``, one campaign for each language pair."""
@@ -67,14 +67,14 @@ class CampaignDraft:
 
 @dataclass
 class _Seen:
-    """What was read on the way, also where it then was refused."""
+    """The table and the guess, kept even if the files are then refused."""
 
     raw: Raw | None = None
     found: Guess | None = None
 
 
 def examine(upload: Upload, said: Corrections) -> dict[str, Any]:
-    """What the files were taken for, what must be asked, and what they then hold."""
+    """Say how the files were understood, what is unclear, and what they hold."""
     files = [{"name": name, "bytes": size} for name, size in upload.files()]
     reply: dict[str, Any] = {
         "files": files, "table": None, "summary": None, "questions": [], "problems": []
@@ -103,7 +103,7 @@ def examine(upload: Upload, said: Corrections) -> dict[str, Any]:
 def _read(
     upload: Upload, said: Corrections, seen: _Seen, only: Mapping[str, str] | None = None
 ) -> Part:
-    """The outputs in the files, as they were guessed and corrected."""
+    """Read the outputs, with the guesses as corrected."""
 
     def ask(raw: Raw, _: str | None) -> Guess:
         seen.raw, seen.found = raw, _guessed(raw, said)
@@ -120,7 +120,7 @@ def _read(
     table = parts[0].table
     assert isinstance(table, TestSet)
     if "target" not in table.frame.columns:
-        fault = "it is not clear which column has the outputs; choose it"
+        fault = "choose the column with the outputs"
         raise TableError("files", [Problem(fault, column="columns.target")])
     return parts[0]
 
@@ -129,13 +129,13 @@ def _need_one_kind(sources: Sequence[Path]) -> None:
     """Refuse files that cannot be one table."""
     tables = [path for path in sources if path.is_file()]
     if len(sources) > len(tables) > 0:
-        raise InputError("there are tables and text files; keep one kind")
+        raise InputError("there are both tables and text files; keep one kind")
     first = set(column_names(tables[0])) if tables else set()
     for other in tables[1:]:
         if set(column_names(other)) != first:
             raise InputError(
-                f"{tables[0].name} and {other.name} have different columns; give the same names to"
-                " the columns of all, or remove one"
+                f"{tables[0].name} and {other.name} have different columns; use the same column"
+                " names in all files, or remove one"
             )
 
 
@@ -155,7 +155,7 @@ def _guessed(raw: Raw, said: Corrections) -> Guess:
 
 
 def _required(found: Guess) -> set[str]:
-    """What has to be said by naming a column."""
+    """The roles that need a column."""
     return {f"columns.{name}" for name in find_schema("scores").required if name != found.into}
 
 
@@ -167,7 +167,7 @@ def _path(question: Question) -> str:
 
 
 def _shown(raw: Raw, found: Guess) -> dict[str, Any]:
-    """The table as a page shows it, so that every guess can be corrected."""
+    """The table as shown on the page, where every guess can be corrected."""
     frame = raw.frame
     examples = {}
     for name in frame.columns[:MOST_NAMED]:
@@ -183,7 +183,7 @@ def _shown(raw: Raw, found: Guess) -> dict[str, Any]:
 
 
 def _summary(part: Part) -> dict[str, Any]:
-    """What a test set holds, and what of its languages is known."""
+    """What a test set holds, with its languages if known."""
     table = part.table
     assert isinstance(table, TestSet)
     frame = table.frame
@@ -203,7 +203,7 @@ def _summary(part: Part) -> dict[str, Any]:
 
 
 def _languages(pairs: Sequence[str]) -> list[str]:
-    """The two languages of the only pair, where it names two."""
+    """The two languages, if there is a single pair that names two."""
     both = pairs[0].replace("_", "-").split("-") if len(pairs) == 1 else []
     return both if len(both) == 2 else []
 
@@ -211,7 +211,7 @@ def _languages(pairs: Sequence[str]) -> list[str]:
 def plan(
     systems: int, segments: int, settings: Mapping[str, Any], budget: str | None
 ) -> CampaignPlan | None:
-    """What a budget buys; None where everything is rated, or answers are no ratings."""
+    """What a budget buys; None without a budget, or if the protocol collects no ratings."""
     if settings.get("protocol") not in RATED or budget is None:
         return None
     given = {name: settings.get(f"pay.{name}") for name in ("per_rating", "per_hour")}
@@ -235,10 +235,10 @@ def plan(
 
 
 def make(hub: Hub, upload: Upload, draft: CampaignDraft) -> list[tuple[str, Created, Keys]]:
-    """The campaigns of a draft, each in a project folder of its own, served from now on.
+    """Create and serve the campaigns of a draft, each in its own project folder.
 
     Raises:
-        InvalidAnswerError: Something of it does not fit; nothing is written.
+        InvalidAnswerError: The draft has faults; nothing is written.
     """
     assert hub.folder is not None
     made: list[tuple[Path, Path]] = []
@@ -248,7 +248,7 @@ def make(hub: Hub, upload: Upload, draft: CampaignDraft) -> list[tuple[str, Crea
             for name, only in _campaigns(upload, draft):
                 folder = hub.folder / slug_of(name)
                 if folder.exists() or folder in [place for _, place in made]:
-                    raise OptionError("name", name, "is there already", "choose another name")
+                    raise OptionError("name", name, "already exists", "choose another name")
                 staged = hub.folder / f".making.{secrets.token_hex(6)}"
                 made.append((staged, folder))
                 created.append(_make_one(upload, draft, name, only, staged))
@@ -266,13 +266,13 @@ def make(hub: Hub, upload: Upload, draft: CampaignDraft) -> list[tuple[str, Crea
 
 
 def _campaigns(upload: Upload, draft: CampaignDraft) -> list[tuple[str, dict[str, str]]]:
-    """The names of the campaigns, and which rows each has."""
+    """The names of the campaigns, and the rows of each."""
     if draft.by is None:
         return [(draft.name, {})]
     seen = _Seen()
     pairs = _summary(_read(upload, draft.corrections, seen))["pairs"]
     if len(pairs) < 2:
-        raise OptionError("by", draft.by, "finds one language pair at most", "leave it out")
+        raise OptionError("by", draft.by, "needs several language pairs", "leave it out")
     column = seen.found.columns.get("lp", "lp") if seen.found else "lp"
     return [(f"{draft.name} {pair}", {column: pair}) for pair in pairs]
 
@@ -286,7 +286,7 @@ def _make_one(
     text = ""
     for key, value in said.items():
         text = with_key(text, key, value)
-    parse_settings(text, FILE)  # so that a fault is told by the field that it is about
+    parse_settings(text, FILE)  # reports a fault with its field
     tables = {key: value for key, value in settings_of([part], staged).items() if key != "screen"}
     tables |= {"exclude": list(draft.corrections.exclude)} if draft.corrections.exclude else {}
     project = create_project(staged, [part], _nested(said) | tables)
@@ -294,7 +294,7 @@ def _make_one(
 
 
 def _settings(draft: CampaignDraft, name: str, part: Part) -> dict[str, Any]:
-    """What ``assay.toml`` says of a campaign, beside its tables."""
+    """The settings of a campaign in ``assay.toml``, without its tables."""
     table = part.table
     assert isinstance(table, TestSet)
     said = {key: value for key, value in draft.settings.items() if value is not None}
@@ -316,15 +316,15 @@ def _settings(draft: CampaignDraft, name: str, part: Part) -> dict[str, Any]:
 
 
 def _segments(budget: str, population: int) -> int:
-    """A number of segments or a share of them, for answers that are no ratings."""
+    """The segments of a budget that is a number or a share of them."""
     number = budget.strip().removesuffix("%")
     if not number.replace(".", "", 1).isdecimal():
-        fault = "can be planned for ratings only"
-        raise OptionError("budget", budget, fault, "give a number of segments, or a share")
+        fault = "can only be planned for ratings"
+        raise OptionError("budget", budget, fault, "give a number or a percentage of segments")
     wanted = float(number) * (population / 100 if budget.strip().endswith("%") else 1)
     if not 1 <= wanted <= population:
-        fault = f"is not from 1 to the {population:,} segments there are"
-        raise OptionError("budget", budget, fault, "give such a number, or a share")
+        fault = f"is not between 1 and all {population:,} segments"
+        raise OptionError("budget", budget, fault, "give a number or a percentage of segments")
     return round(wanted)
 
 
@@ -351,7 +351,7 @@ def _explained(upload: Upload) -> Iterator[None]:
 
 
 def faults_of(error: InputError, upload: Upload | None = None) -> list[tuple[str, str]]:
-    """What is wrong, each with the field that it is about, in words for people with a browser."""
+    """The faults of an error, each with its field, worded for the browser."""
 
     def plain(text: str) -> str:
         if upload is not None:
@@ -367,7 +367,7 @@ def faults_of(error: InputError, upload: Upload | None = None) -> list[tuple[str
 
 
 def _placed(source: str, problem: Problem, plain: Callable[[str], str]) -> tuple[str, str]:
-    """A problem at its field, or with its line and column where it is in a file."""
+    """A problem with its field, or with its line and column if it is in a file."""
     path = problem.column or "files"
     if path.startswith("columns."):
         return path, problem.message

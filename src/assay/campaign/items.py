@@ -1,4 +1,4 @@
-"""What there is to show: segments with their sources, every system's outputs, what is identical."""
+"""What raters are shown: segments with sources, the systems' outputs, identical ones merged."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from assay.tables.tables import TestSet
 
 Merge = Literal["stretch", "segment", "no"]
 SPOILERS = 40
-"""Outputs of other documents from which a stretch may come."""
+"""How many outputs of other documents may lend a stretch to a spoiled copy."""
 
 
 def text_hash(text: str) -> str:
-    """The name under which a text is stored once."""
+    """The hash under which a text is stored once."""
     return sha256(text.encode("utf-8", "surrogatepass")).hexdigest()
 
 
 @dataclass(frozen=True)
 class Items:
-    """The test set by number: segments in reading order, systems in the order of the file."""
+    """The test set by index: segments in reading order, systems in file order."""
 
     systems: tuple[str, ...]
     lp: tuple[str | None, ...]
@@ -37,7 +37,7 @@ class Items:
     sources: tuple[str | None, ...]
     media: tuple[str | None, ...]
     bounds: tuple[tuple[int, int], ...]
-    """For every segment, where its document begins and ends (half open)."""
+    """For every segment, the half-open range of its document."""
     targets: Mapping[tuple[int, int], str]
     """Segment and system to text."""
 
@@ -49,10 +49,10 @@ class Items:
     def leaders(
         self, rated: Mapping[int, Sequence[int]], stretch: Sequence[int], merge: Merge
     ) -> dict[tuple[int, int], int]:
-        """As which system every output of a task is shown: segment and system to system.
+        """The system under which every output of a task is shown, by segment and system.
 
-        Identical outputs are shown once: where their whole stretch is identical, where the segment
-        is, or never.
+        Identical outputs are shown once: if their whole stretch is identical, if their segment is,
+        or never.
         """
         first: dict[tuple[object, ...], int] = {}
         found = {}
@@ -68,7 +68,7 @@ class Items:
         return found
 
     def spoiled(self, segment: int, system: int, rng: np.random.Generator) -> str:
-        """The output with a stretch from another document of the same language."""
+        """The output with a stretch replaced from another document of the same language."""
         low, high = self.bounds[segment]
         others = self._by_language[self.lp[segment]]
         outside = others[(others[:, 0] < low) | (others[:, 0] >= high)]
@@ -86,7 +86,7 @@ class Items:
 
 
 def moved(marks: Sequence[Span], before: str, after: str) -> list[Span]:
-    """Marks of an output on its spoiled copy: those in the replaced stretch are gone with it.
+    """Move the marks of an output to its spoiled copy; those in the replaced stretch are dropped.
 
     >>> [mark] = moved([Span("target", 8, 11, "minor")], "one two six", "one hundred six")
     >>> mark.start, mark.end
@@ -106,7 +106,7 @@ def moved(marks: Sequence[Span], before: str, after: str) -> list[Span]:
 
 
 def _same_beginning(one: str, other: str) -> int:
-    """How many characters two texts begin with alike."""
+    """The length of the common beginning of two texts."""
     pairs = enumerate(zip(one, other, strict=False))
     return next((k for k, (a, b) in pairs if a != b), min(len(one), len(other)))
 
@@ -116,8 +116,8 @@ def read_items(test_set: TestSet) -> Items:
     frame, segments = test_set.frame, test_set.segments
     if "target" not in frame.columns:
         raise OptionError(
-            "scores", test_set.source, "has no column 'target', so there is nothing to show",
-            "add the outputs, or name their column with `columns`",
+            "scores", test_set.source, "has no column 'target' with the outputs",
+            "add it, or name the column with `columns`",
         )  # fmt: skip
     system, row = test_set.positions
     texts = frame["target"].to_list()

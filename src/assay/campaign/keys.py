@@ -1,7 +1,7 @@
-"""What only an owner may read: the links of a campaign, its store, and where it is served.
+"""For the owner only: the links of a campaign, its store, and where it is served.
 
-Links are as good as passwords, and the store keeps none of them. They are handed over once, and
-kept in a file that nobody else on the machine can read.
+Links work like passwords, so the store does not contain them. They are kept in a file that only
+its owner can read.
 """
 
 from __future__ import annotations
@@ -33,14 +33,14 @@ class Keys:
     raters: dict[str, str] = field(default_factory=dict)
     """Rater to token."""
     store: str | None = None
-    """The address of the database, where it is not a file beside this one."""
+    """The address of the database, if it is not a file in the same folder."""
     public: str = ADDRESS
     """The address that links begin with."""
     served: str | None = None
-    """Where a server answers now."""
+    """The address of the running server."""
 
     def links(self) -> dict[str, Any]:
-        """Every link as an address."""
+        """All links as addresses."""
         return {
             "owner": self.link(self.owner), "viewer": self.link(self.viewer),
             "join": self.link(self.join),
@@ -57,13 +57,13 @@ class Keys:
 
 @dataclass(frozen=True, slots=True)
 class HubKeys:
-    """The token of whoever runs a server of several campaigns."""
+    """The token of the owner of a server with several campaigns."""
 
     owner: str
     public: str = ADDRESS
     """The address that links begin with."""
     served: str | None = None
-    """Where a server answers now."""
+    """The address of the running server."""
 
     @property
     def link(self) -> str:
@@ -72,22 +72,22 @@ class HubKeys:
 
 
 def write_keys(folder: Path, keys: Keys) -> None:
-    """Keep the keys of a campaign where only this user can read them."""
+    """Write the keys of a campaign, readable by this user only."""
     _write(folder / FILE, keys)
 
 
 def write_hub_keys(folder: Path, keys: HubKeys) -> None:
-    """Keep the keys of a server where only this user can read them."""
+    """Write the keys of a server, readable by this user only."""
     _write(folder / HUB_FILE, keys)
 
 
 def read_keys(folder: Path) -> Keys:
-    """The keys of a campaign."""
+    """Read the keys of a campaign."""
     return _read(folder / FILE, Keys, "name the folder of a campaign")
 
 
 def keep_raters(folder: Path, tokens: dict[str, str]) -> Keys:
-    """Add the links of raters to those that are kept."""
+    """Add raters' links to the stored keys."""
     with _CHANGING:
         keys = read_keys(folder)
         write_keys(folder, keys := replace(keys, raters=keys.raters | tokens))
@@ -95,7 +95,7 @@ def keep_raters(folder: Path, tokens: dict[str, str]) -> Keys:
 
 
 def read_hub_keys(folder: Path) -> HubKeys:
-    """The keys of a server of several campaigns."""
+    """Read the keys of a server with several campaigns."""
     return _read(folder / HUB_FILE, HubKeys, "name a folder of campaigns")
 
 
@@ -116,12 +116,12 @@ def _read(path: Path, kind: type[Kept], remedy: str) -> Kept:
     except OSError as error:
         raise InputError(f"'{path}' cannot be read ({error.strerror}); {remedy}") from None
     except (ValueError, TypeError):
-        raise InputError(f"'{path}' is damaged; put back a copy of it") from None
+        raise InputError(f"'{path}' is damaged; restore it from a backup") from None
 
 
 @contextmanager
 def served_at(folder: Path, address: str, public: str | None) -> Iterator[Keys]:
-    """Say where the campaign is served, for as long as it is."""
+    """Record the address of the server while it runs."""
     keys = read_keys(folder)
     write_keys(folder, keys := replace(keys, served=address, public=public or address))
     try:

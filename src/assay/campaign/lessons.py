@@ -1,4 +1,4 @@
-"""What raters meet beside the outputs: a tutorial, a test to pass first, and questions."""
+"""Tutorials, qualification tests and questions to raters."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEXTS, NUMBERS = ("source", "target"), ("low", "high")
 
 @dataclass(frozen=True, slots=True)
 class Lesson:
-    """One example: an output, and between which scores a good answer lies."""
+    """An example output with the range of good scores."""
 
     kind: Literal["tutorial", "qualify"]
     source: str
@@ -28,14 +28,14 @@ class Lesson:
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """Questions to begin or to end with."""
+    """Questions before the first task or after the last."""
 
     kind: Literal["before", "after"]
     questions: tuple[FormQuestion, ...]
 
 
 def read_lessons(path: Path, kind: Literal["tutorial", "qualify"]) -> list[Lesson]:
-    """The examples of a table with the columns source, target, low and high, and explanation."""
+    """Read examples from a table: source, target, low, high and, optionally, explanation."""
     raw = load(path, text=lambda name: name not in NUMBERS)
     frame, findings = raw.frame, Findings(raw)
     missing = [name for name in (*TEXTS, *NUMBERS) if name not in frame.columns]
@@ -53,7 +53,7 @@ def read_lessons(path: Path, kind: Literal["tutorial", "qualify"]) -> list[Lesso
         wrong = ~frame[name].is_finite().fill_null(False)
         findings.rows(wrong, name, raw.frame[name], "'{}' is not a number; write the score")
     above = (frame["low"] > frame["high"]).fill_null(False)
-    findings.rows(above, "low", raw.frame["low"], "'{}' is above high; exchange the two")
+    findings.rows(above, "low", raw.frame["low"], "'{}' is above high; swap the two")
     findings.stop()
     has_words = "explanation" in frame.columns
     return [
@@ -66,7 +66,7 @@ def read_lessons(path: Path, kind: Literal["tutorial", "qualify"]) -> list[Lesso
 
 
 def read_form(path: Path, kind: Literal["before", "after"]) -> Form:
-    """The questions of a table with the columns question, answers (``yes|no``) and optional."""
+    """Read questions from a table: question, answers (``yes|no``) and optional."""
     raw = load(path, text=lambda name: True)
     frame, findings = raw.frame, Findings(raw)
     if "question" not in frame.columns:
@@ -76,7 +76,7 @@ def read_form(path: Path, kind: Literal["before", "after"]) -> Form:
     findings.rows(empty, "question", frame["question"], "the question is missing; write one")
     if "optional" in frame.columns:
         odd = ~frame["optional"].is_in(["yes", "no"]).fill_null(True)
-        findings.rows(odd, "optional", frame["optional"], "'{}' is neither yes nor no; write one")
+        findings.rows(odd, "optional", frame["optional"], "'{}' is not yes or no; write one")
     findings.stop()
     return Form(kind, tuple(
         FormQuestion(

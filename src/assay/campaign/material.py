@@ -1,4 +1,4 @@
-"""What a plan names, read and checked: everything that is wrong with it at once."""
+"""The files that a plan names, read and checked, with all problems reported at once."""
 
 from __future__ import annotations
 
@@ -30,14 +30,14 @@ class Material:
 
     settings: Settings
     folder: Path
-    """Where the files are that the settings name."""
+    """The folder of the files that the settings name."""
     test_set: TestSet
     sample: Sample | None
     errors: Errors | None
     kits: KitDesign | None
 
     def prepare(self, rng: Rng = None) -> Contents:
-        """The campaign that this makes, drawn but not written."""
+        """The contents of the campaign, drawn but not written."""
         return prepare(
             self.folder, self.settings, self.test_set, self.sample, self.errors, self.kits, rng
         )
@@ -47,14 +47,14 @@ def read_material(
     settings: Settings, folder: Path, *, kits: KitDesign | None = None, only: Only | None = None,
     source: str = "plan", origin: Origin | None = None, faults: Sequence[Problem] = (),
 ) -> Material:  # fmt: skip
-    """Read what the settings name, relative to ``folder``; every fault of every file is listed.
+    """Read the files that the settings name, relative to ``folder``.
 
-    Of the scores those rows that ``only`` describes; with an ``origin`` they are another tool's.
-    ``faults`` of the settings themselves are listed first; what they are about is not checked.
+    ``only`` selects rows of the scores; with an ``origin`` they come from another tool.
+    ``faults`` of the settings are listed first; what they concern is not checked again.
 
     Raises:
-        TableError: Something is wrong with a file, or with what the files say together. Every
-            problem has the setting and the column as its place.
+        TableError: A file is faulty, or the files do not fit together. Every problem names its
+            setting and column.
     """
     collect = _Collecting(faults)
     faulty = {str(fault.column) for fault in faults}
@@ -72,10 +72,10 @@ def read_material(
                 read_form(folder / path, when)
     test_set = None
     if settings.protocol is None and "protocol" not in faulty:
-        collect.add("protocol", 'is missing; say how outputs are judged, such as protocol = "esa"')
+        collect.add("protocol", 'is missing; choose one, such as protocol = "esa"')
     if settings.scores is None:
         if "scores" not in faulty:
-            collect.add("scores", "is missing; name the table with the outputs to be judged")
+            collect.add("scores", "is missing; name the table with the outputs")
     else:
         with collect.of("scores"):
             test_set = collect.test_set(settings, folder / settings.scores, only, origin)
@@ -94,7 +94,7 @@ def read_material(
 
 
 class _Collecting:
-    """Problems, each with the setting that it is about."""
+    """Collects problems, each with its setting."""
 
     def __init__(self, faults: Sequence[Problem] = ()) -> None:
         self.problems: list[Problem] = list(faults)
@@ -104,7 +104,7 @@ class _Collecting:
 
     @contextmanager
     def of(self, setting: str) -> Iterator[None]:
-        """What is wrong inside belongs to this setting."""
+        """Assign problems raised inside to this setting."""
         try:
             yield
         except TableError as error:
@@ -159,7 +159,7 @@ def _need_text(name: str, path: Path) -> None:
 def read_test_set(
     settings: Settings, path: Path, only: Only | None, origin: Origin | None
 ) -> TestSet:
-    """The outputs that a plan names, or those of its rows that ``only`` describes."""
+    """The outputs that a plan names; ``only`` selects rows."""
     read: dict[str, Any] = {
         "metrics": settings.metrics, "lower_metrics": settings.lower_metrics,
         "exclude": settings.exclude, "only": only,
@@ -170,7 +170,7 @@ def read_test_set(
 
 
 def _read_sample(settings: Settings, folder: Path, test_set: TestSet) -> Sample | None:
-    """The sample that was drawn, or one that is drawn now; None where everything is rated."""
+    """The sample, drawn now if needed; None if everything is rated."""
     drawing = settings.sample
     if drawing.file is not None:
         path = folder / drawing.file
@@ -193,7 +193,7 @@ def _read_errors(settings: Settings, folder: Path, test_set: TestSet) -> Errors 
 
 
 def _columns(settings: Settings, path: Path, kind: str) -> Columns:
-    """The user's column names that this table has."""
+    """The user's column names that occur in this table."""
     if not settings.columns:
         return {}
     present, known = column_names(path), find_schema(kind).names

@@ -1,4 +1,4 @@
-"""Pictures, sounds and films that belong to sources."""
+"""Images, audio and video that belong to sources."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ MOST_BYTES = 64 << 20
 
 @dataclass(frozen=True, slots=True)
 class Media:
-    """A file as it is stored: once by its content."""
+    """A file with the hash of its content, under which it is stored once."""
 
     hash: str
     type: str
@@ -27,18 +27,18 @@ class Media:
 
 
 def read_media(folder: Path, names: Iterable[str | None]) -> dict[str, Media]:
-    """The files that the column ``media`` names, relative to the folder, checked all at once."""
+    """Read the files that the column ``media`` names, relative to the folder."""
     found: dict[str, Media] = {}
     faults = []
     for name in dict.fromkeys(name for name in names if name is not None):
         path = folder / name
         kind = TYPES.get(path.suffix.lower())
         if kind is None:
-            faults.append(f"'{name}' is of an unknown type; give {', '.join(TYPES)}")
+            faults.append(f"'{name}' has an unknown type; give {', '.join(TYPES)}")
         elif not path.is_file():
             faults.append(f"'{name}' is not in '{folder}'; copy it there")
         elif path.stat().st_size > MOST_BYTES:
-            faults.append(f"'{name}' has over {MOST_BYTES >> 20} MB; make it smaller")
+            faults.append(f"'{name}' is larger than {MOST_BYTES >> 20} MB; make it smaller")
         else:
             body = path.read_bytes()
             found[name] = Media(sha256(body).hexdigest(), kind, body)

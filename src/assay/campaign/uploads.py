@@ -1,7 +1,7 @@
-"""Files that came over the wire, kept apart until a campaign is made of them.
+"""Uploaded files, kept apart until a campaign is created from them.
 
-What a file is, its content says. A zip archive is unpacked piece by piece and counted, so that a
-bomb is refused after its first megabytes.
+A file's type comes from its content. Zip archives are unpacked piece by piece and measured, so a
+zip bomb is refused after its first megabytes.
 """
 
 from __future__ import annotations
@@ -26,9 +26,9 @@ from assay.tables.load import FILE_TYPES, file_type
 
 FOLDER = ".uploads"
 MOST_BYTES = 64 * 1024 * 1024
-"""The largest file that is taken."""
+"""The largest file that is accepted."""
 MOST_UNPACKED = 256_000_000
-"""Bytes of all files of one upload, unpacked."""
+"""Most bytes of all files of an upload, unpacked."""
 MOST_FILES = 300
 MOST_NAME = 200
 MOST_UPLOADS = 20
@@ -36,32 +36,32 @@ KEPT_SECONDS = 24 * 3600
 READING = FileLimits(
     bytes=MOST_UNPACKED, ratio=20, rows=2_000_000, columns=500, cells=20_000_000, cell=1_000_000
 )
-"""What a table may hold that comes over the wire: memory is the server's, not the reader's."""
+"""Limits of uploaded tables: they use the server's memory, not the reader's."""
 
 PIECE = 1 << 16
 ID = re.compile(r"[0-9a-f]{32}")
 TABLES, TEXTS, PART = "tables", "texts", "part"
-TEXT_TABLES = (".tsv", ".csv", ".jsonl")
+
 WANTED = (
-    "give tables (.xlsx, .csv, .tsv, .jsonl, .parquet), text files with a segment per line, or a"
-    " .zip of these"
+    "give tables (.xlsx, .csv, .tsv, .jsonl, .parquet), text files with one segment per line, or"
+    " a .zip of these"
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Upload:
-    """The files of one campaign in the making."""
+    """The files for one new campaign."""
 
     folder: Path
 
     @property
     def id(self) -> str:
-        """What the page calls it by."""
+        """The id that the page uses."""
         return self.folder.name
 
     @property
     def part(self) -> Path:
-        """Where a file is while it comes in."""
+        """A path for a file while it is being received."""
         return self.folder / f"{PART}.{secrets.token_hex(4)}"
 
     def files(self) -> list[tuple[str, int]]:
@@ -69,13 +69,13 @@ class Upload:
         return sorted((self._name(path), path.stat().st_size) for path in self._paths())
 
     def sources(self) -> list[Path]:
-        """What a project is made of: the tables, and the folder of the texts."""
+        """The sources of a project: the tables, and the folder of texts."""
         texts = [path for path in self._paths() if (self.folder / TEXTS) in path.parents]
         alone = texts if len(texts) == 1 else [self.folder / TEXTS] if texts else []
         return [*sorted(set(self._paths()) - set(texts)), *alone]
 
     def take(self, part: Path, name: str) -> None:
-        """Keep a file that came in whole; an archive is unpacked. Refused, nothing of it stays."""
+        """Keep a received file, or unpack an archive; if it is refused, nothing of it stays."""
         try:
             if kind_of(part, name) == ".zip":
                 self._unpack(part, name)
@@ -85,7 +85,7 @@ class Upload:
             part.unlink(missing_ok=True)
 
     def remove(self, name: str) -> None:
-        """Take a file out again."""
+        """Remove a file."""
         for path in self._paths():
             if self._name(path) == name:
                 path.unlink()
@@ -93,7 +93,7 @@ class Upload:
         raise NotYoursError("there is no such file")
 
     def discard(self) -> None:
-        """Forget all of it."""
+        """Delete the upload."""
         shutil.rmtree(self.folder, ignore_errors=True)
 
     def _paths(self) -> list[Path]:
@@ -114,11 +114,11 @@ class Upload:
             place = self.folder / TABLES / inside.with_suffix(_kept_suffix(inside, ending)).name
         kept = [path for path in self._paths() if path != place]
         if len(kept) >= MOST_FILES:
-            raise InputError(f"{name}: {MOST_FILES} files are there already; give fewer")
+            raise InputError(f"{name}: there are already {MOST_FILES} files; upload fewer")
         total = sum(path.stat().st_size for path in kept) + part.stat().st_size
         if total > MOST_UNPACKED:
             raise InputError(
-                f"{name}: all files together have over {MOST_UNPACKED // 10**6} MB; give fewer"
+                f"{name}: all files together exceed {MOST_UNPACKED // 10**6} MB; upload fewer"
             )
         place.parent.mkdir(parents=True, exist_ok=True)
         part.replace(place)
@@ -132,10 +132,10 @@ class Upload:
                 raise InputError(f"{name} has no files; {WANTED}")
             names = [_flat(inside, place) for inside, place in members]
             if twice := next((one for one in names if names.count(one) > 1), None):
-                raise InputError(f"{name} has two files {twice}; give each a name of its own")
+                raise InputError(f"{name} has two files {twice}; give them different names")
             for inside, place in members:
                 if kind_of(place, inside) == ".zip":
-                    raise InputError(f"{name} has an archive in it ({inside}); unpack that one")
+                    raise InputError(f"{name} contains an archive ({inside}); unpack it first")
             for inside, place in members:
                 self._keep(place, inside)
         finally:
@@ -147,20 +147,20 @@ def _kept_suffix(name: PurePosixPath, ending: str) -> str:
 
 
 def _flat(inside: str, place: Path) -> str:
-    """What tells the files of an archive apart: tables have no folders here, texts one."""
+    """The name that must be unique in an archive: tables lose their folders, texts keep one."""
     path = PurePosixPath(inside)
     texts = kind_of(place, inside) in (".txt", "")
     return f"{path.parent.name}/{path.name}" if texts else path.name
 
 
 def _members(archive: Path, name: str, made: Path) -> Iterator[tuple[str, Path]]:
-    """Every file of an archive, unpacked, with the path that it has in it."""
+    """Every file of an archive: its path there, and where it was unpacked."""
     total = 0
     try:
         with zipfile.ZipFile(archive) as opened:
             wanted = [one for one in opened.infolist() if not _is_junk(one)]
             if len(wanted) > MOST_FILES:
-                raise InputError(f"{name} has {len(wanted):,} files, over {MOST_FILES}; pack fewer")
+                raise InputError(f"{name} has {len(wanted):,} files; pack at most {MOST_FILES}")
             if sum(one.file_size for one in wanted) > MOST_UNPACKED:
                 raise _bomb(name)
             for number, member in enumerate(wanted):
@@ -175,14 +175,14 @@ def _members(archive: Path, name: str, made: Path) -> Iterator[tuple[str, Path]]
     except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"{name} is damaged or packed in an unusual way; pack it again") from None
+        raise InputError(f"{name} is damaged or uses an unusual compression; repack it") from None
     except RuntimeError:
-        raise InputError(f"{name} has a password; pack it without one") from None
+        raise InputError(f"{name} is protected by a password; pack it without one") from None
 
 
 def _bomb(name: str) -> InputError:
     return InputError(
-        f"{name} unpacks to over {MOST_UNPACKED // 10**6} MB, which is too much; give fewer files"
+        f"{name} unpacks to more than the limit of {MOST_UNPACKED // 10**6} MB; upload fewer files"
     )
 
 
@@ -193,10 +193,10 @@ def _is_junk(member: zipfile.ZipInfo) -> bool:
 
 
 def kind_of(path: Path, name: str) -> str:
-    """What a file is by its content: the ending of a table, ``.zip``, or ``.txt`` for texts.
+    """The type of a file by its content: the ending of a table, ``.zip``, or ``.txt`` for texts.
 
     Raises:
-        InputError: It is nothing that a campaign can be made of.
+        InputError: No campaign can be created from such a file.
     """
     with path.open("rb") as file:
         head = file.read(PIECE)
@@ -212,12 +212,12 @@ def kind_of(path: Path, name: str) -> str:
     if not _is_text(head) or head.lstrip(b"\xef\xbb\xbf \t\r\n")[:1] == b"<":
         raise InputError(f"{name} is neither a table nor a text in UTF-8; {WANTED}")
     if ending in (".zip", ".xlsx", ".parquet", ".gz"):
-        raise InputError(f"{name} is called {ending} and is a text; save or pack it again")
+        raise InputError(f"{name} is named {ending} but is a text file; save or pack it again")
     if ending in (".tab", ".ndjson", *FILE_TYPES):
         return file_type(Path(name))
     if is_text_name(Path(name)):
         return ".txt"
-    raise InputError(f"{name} has an ending that says nothing of it ({ending}); {WANTED}")
+    raise InputError(f"{name} has an unknown ending ({ending}); {WANTED}")
 
 
 def _archive(path: Path, name: str) -> str:
@@ -225,11 +225,11 @@ def _archive(path: Path, name: str) -> str:
         with zipfile.ZipFile(path) as opened:
             names = opened.namelist()[:10_000]
     except (zipfile.BadZipFile, ValueError, NotImplementedError):
-        raise InputError(f"{name} is damaged or cut off; save or pack it again") from None
+        raise InputError(f"{name} is damaged or incomplete; save or pack it again") from None
     if any(one.startswith("xl/") for one in names):
         return ".xlsx"
     if "[Content_Types].xml" in names or "mimetype" in names:
-        raise InputError(f"{name} is a document and no table; {WANTED}")
+        raise InputError(f"{name} is a document, not a table; {WANTED}")
     return ".zip"
 
 
@@ -242,7 +242,7 @@ def _is_text(head: bytes) -> bool:
 
 
 def begin_upload(home: Path) -> Upload:
-    """A place for files; those that nobody went on with are forgotten."""
+    """Start an upload; old ones that were never used are deleted."""
     root = home / FOLDER
     root.mkdir(mode=0o700, exist_ok=True)
     old = sorted(root.iterdir(), key=lambda path: path.stat().st_mtime)
@@ -256,8 +256,8 @@ def begin_upload(home: Path) -> Upload:
 
 
 def find_upload(home: Path, name: str) -> Upload:
-    """The upload that a page goes on with."""
+    """The upload that a page continues."""
     upload = Upload(home / FOLDER / name)
     if not ID.fullmatch(name) or not upload.folder.is_dir():
-        raise NotYoursError("these files are here no more; upload them again")
+        raise NotYoursError("these files are no longer here; upload them again")
     return upload

@@ -1,4 +1,4 @@
-"""``assay campaign``: make, check, try and serve a campaign that collects answers in a browser."""
+"""``assay campaign``: create, check, preview and serve a campaign that collects answers."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ PLAN, STORE = "assay.toml", "campaign.db"
 LOCAL = ("127.0.0.1", "localhost", "::1")
 
 campaign = typer.Typer(
-    help="Collect answers in a browser: make a campaign, serve it, see how it stands, export it.",
+    help="Collect answers in the browser: create a campaign, serve it, follow it, export it.",
     no_args_is_help=True,
     context_settings=CONTEXT,
 )
 
 
 def need_campaign() -> None:
-    """Refuse where the packages that collecting in a browser needs are not installed."""
+    """Refuse if the packages of the extra are not installed."""
     if any(find_spec(name) is None for name in PACKAGES):
-        raise MissingExtraError("collecting answers in a browser", "campaign")
+        raise MissingExtraError("collecting answers in the browser", "campaign")
 
 
 @campaign.command("new")
@@ -52,9 +52,9 @@ def new(
     origin: Literal["pearmut", "appraise-batches"] | None = None, by: Text = None,
     store: Text = None, seed: Count = None, save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Make a campaign from a plan, or from a table of outputs and a few options.
+    """Create a campaign from a plan, or from a table of outputs and a few options.
 
-    Options win over the plan, and over what a campaign of another tool says (--from). The links are
+    Options override the plan and the settings of another tool's campaign (--from). The links are
     written to campaign.json in the folder, which only you can read; `assay campaign links` shows
     them again.
 
@@ -79,7 +79,7 @@ def new(
         _need_one(kits=kit_design, store=store, save=save)
         _make_several(plan, given, columns, by, output, seed, origin, json=json)
         return
-    from assay.campaign.making import make_campaign
+    from assay.campaign.create import make_campaign
 
     name = None if output is None else output.resolve().name
     material, base = read_plan(plan, given, columns, kit_design, origin, name)
@@ -97,16 +97,16 @@ def new(
 def _need_one(**given: object) -> None:
     for name, value in given.items():
         if value is not None:
-            fault = "is for one campaign, and `by` makes several"
-            raise OptionError(name, value, fault, "make them one by one")
+            fault = "applies to one campaign, but `by` creates several"
+            raise OptionError(name, value, fault, "create them one by one")
 
 
 def _make_several(
     plan: Path, given: dict[str, Any], columns: str | None, by: str, output: Path | None,
     seed: int | None, origin: Origin | None, *, json: bool,
 ) -> None:  # fmt: skip
-    """A campaign for each value of a column, in folders of one folder."""
-    from assay.campaign.making import make_campaigns, read_materials
+    """Create a campaign for each value of a column, in subfolders."""
+    from assay.campaign.create import make_campaigns, read_materials
     from assay.campaign.store.creating import slug_of
 
     settings, faults, base = _read_settings(plan, given, columns, origin)
@@ -132,7 +132,7 @@ def read_plan(
     plan: Path, given: dict[str, Any], columns: str | None = None, kits: Path | None = None,
     origin: Origin | None = None, name: str | None = None,
 ) -> tuple[Material, Path]:  # fmt: skip
-    """The plan with what was said beside it, its tables, and the folder it is about.
+    """Read the plan with the options and its tables; also returns its folder.
 
     Without a plan file the campaign is called ``name``, or after the table.
     """
@@ -145,10 +145,10 @@ def read_plan(
     if kits is not None:
         remedy = "save one with `assay kits design ... --save design.json`"
         if kits.suffix.lower() != ".json":
-            raise OptionError("kits", kits, "is not a saved design of kits", remedy)
+            raise OptionError("kits", kits, "is not a saved kit design", remedy)
         saved = read_result(kits)
         if not isinstance(saved, KitDesign):
-            raise OptionError("kits", kits, "is not a design of kits", remedy)
+            raise OptionError("kits", kits, "is not a kit design", remedy)
         design = saved
     read = read_material(
         settings, base, kits=design, source=str(plan), origin=origin, faults=faults
@@ -163,7 +163,7 @@ def _read_settings(
     origin: Origin | None = None,
     name: str | None = None,
 ) -> tuple[Settings, list[Problem], Path]:
-    """The plan with what was said beside it, what is wrong with it, and the folder it is about."""
+    """Read the plan with the options, its faults, and its folder."""
     from assay.campaign.exchange.foreign import foreign_settings
     from assay.project.reader import parse_leniently, parse_settings
     from assay.project.text import with_key
@@ -192,7 +192,7 @@ def _read_settings(
 
 
 def links_of(title: str, keys: Keys) -> list[str]:
-    """The links, for people."""
+    """The links as lines to print."""
     links = keys.links()
     people = [(one["rater"], one["link"]) for one in links.pop("raters")]
     rows = [*links.items(), *people]
@@ -202,9 +202,9 @@ def links_of(title: str, keys: Keys) -> list[str]:
 
 @campaign.command("check")
 def check(plan: Path, *, kit_design: File = None, save: File = None, json: bool = False) -> None:
-    """Check a plan with all its tables, or a campaign's store: every problem at once.
+    """Check a plan and its tables, or a campaign's store, and list all problems.
 
-    Nothing is written. The exit code is 2 where anything is wrong.
+    Nothing is written. The exit code is 2 if there is a problem.
 
     Example: assay campaign check assay.toml
     """
@@ -224,7 +224,7 @@ def check(plan: Path, *, kit_design: File = None, save: File = None, json: bool 
             result = Checked(str(file), "plan", True, tasks)
     except TableError as error:
         result = Checked(str(plan), "plan", False, 0, error.problems)
-    good = None if not result.ok else lambda: say(f"{result.source}: nothing is wrong")
+    good = None if not result.ok else lambda: say(f"{result.source}: no problems")
     deliver(result, save, json, good)
     if not result.ok:
         raise typer.Exit(2)
@@ -232,19 +232,19 @@ def check(plan: Path, *, kit_design: File = None, save: File = None, json: bool 
 
 @campaign.command("preview")
 def preview(folder: Path, *, port: int = 8018, json: bool = False) -> None:
-    """Try the raters' pages on a copy: nothing that is sent there counts.
+    """Try the raters' pages on a copy, where nothing counts.
 
     Example: assay campaign preview news
     """
-    from assay.campaign.preview import campaign_copy
     from assay.campaign.web import serve
+    from assay.campaign.web.desk.previews import campaign_copy
 
     need_free("127.0.0.1", port)
     with opened_campaign(folder) as opened, campaign_copy(opened) as (copy, token):
         address = f"http://127.0.0.1:{port}"
         link = f"{address}/r/{token}"
         found = {"address": address, "link": link}
-        tell(found, json, f"a copy to try: {link}", "Ctrl-C ends it.")
+        tell(found, json, f"preview: {link}", "Ctrl-C stops it.")
         serve(copy, port=port)
 
 
@@ -253,9 +253,9 @@ def serve_campaign(
     folder: Path, *, host: str = "127.0.0.1", port: int = 8017, public_url: Text = None,
     trusted_proxy: Text = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Serve a campaign, or all in a folder, until Ctrl-C or SIGTERM.
+    """Serve a campaign, or all campaigns of a folder, until Ctrl-C or SIGTERM.
 
-    One campaign that was never open is opened. Of several, each is opened on its page.
+    A single campaign that is still a draft is opened; several are opened on their pages.
 
     Example: assay campaign serve news
     """
@@ -268,7 +268,7 @@ def serve_campaign(
     keys = None if several else read_keys(folder)
     need_free(host, port)
     if host not in LOCAL:
-        note(f"listening at {host}: anybody who reaches this machine can open the pages")
+        note(f"listening at {host}: everyone who can reach this machine can open the pages")
     address = f"http://{f'[{host}]' if ':' in host else host}:{port}"
     run = partial(
         serve, host=host, port=port, public_url=public_url, trusted_proxy=trusted_proxy
@@ -289,7 +289,7 @@ def serve_campaign(
 
 
 def _show_hub(hub: Hub, *, json: bool) -> None:
-    """The owner's link to all campaigns, and which there are."""
+    """Print the owner's link, and list the campaigns."""
     assert hub.keys is not None
     assert hub.folder is not None
     here = [
@@ -302,12 +302,12 @@ def _show_hub(hub: Hub, *, json: bool) -> None:
         f"{hub.folder.resolve()}: {count} served; Ctrl-C stops it.",
         f"  owner  {hub.keys.link}",
     ]
-    lines += ["  assay campaign links DIR shows the links of one:"] if here else []
+    lines += ["  assay campaign links DIR shows the links of a campaign:"] if here else []
     tell(found, json, *lines, *(f"    {one['dir']}" for one in here))
 
 
 def need_free(host: str, port: int) -> None:
-    """Refuse a port that something else listens at."""
+    """Refuse a port that is in use."""
     import socket
 
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
@@ -317,7 +317,7 @@ def need_free(host: str, port: int) -> None:
             probe.bind((host, port))
     except OSError as error:
         fault = f"cannot be used at {host} ({error.strerror})"
-        raise OptionError("port", port, fault, "give another one") from None
+        raise OptionError("port", port, fault, "choose another") from None
 
 
 def serve(
@@ -326,8 +326,8 @@ def serve(
 ) -> None:  # fmt: skip
     """Serve a project's campaign in the browser; the first run makes it from assay.toml.
 
-    Prints everybody's link. Answers are kept in the folder; `assay campaign` has the rest.
-    An empty folder, or one of several campaigns, is served too: the owner makes campaigns in
+    Prints all links. Answers are stored in the folder; `assay campaign` has more commands. An
+    empty folder, or a folder of campaigns, can be served too: the owner then creates campaigns in
     the browser.
 
     Example: assay serve demo
@@ -346,11 +346,11 @@ def serve(
     home = folder if (folder / FILE).is_file() else project_folder(folder)
     if home is None:
         raise InputError(
-            f"'{folder}' has no {PLAN}; make a project with assay new first, or name an empty"
-            " folder to make one in the browser"
+            f"'{folder}' has no {PLAN}; create a project with assay new, or give an empty folder to"
+            " create campaigns in the browser"
         )
     if not (home / FILE).is_file():
-        from assay.campaign.making import make_campaign
+        from assay.campaign.create import make_campaign
 
         material, _ = read_plan(home / PLAN, {})
         make_campaign(material, home)
@@ -359,7 +359,7 @@ def serve(
 
 @campaign.command("links")
 def links(folder: Path, *, json: bool = False) -> None:
-    """Show everybody's link.
+    """Show all links.
 
     Example: assay campaign links news
     """
@@ -371,7 +371,7 @@ def links(folder: Path, *, json: bool = False) -> None:
 
 @contextmanager
 def opened_campaign(folder: Path, *, write: bool = False) -> Iterator[Campaign]:
-    """The campaign of a folder, to read or to change."""
+    """Open the campaign of a folder, for reading or writing."""
     from assay.campaign.campaign import open_campaign
     from assay.campaign.keys import read_keys
 

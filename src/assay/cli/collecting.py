@@ -1,4 +1,4 @@
-"""``assay collect``: blind sheets for raters, and what they sent back."""
+"""``assay collect``: blind sheets for raters, and the sheets that they return."""
 
 from __future__ import annotations
 
@@ -31,10 +31,11 @@ def collect(
     better: Better | None = None, pay: Text = None, seed: Count = None, save: File = None,
     json: bool = False,
 ) -> None:  # fmt: skip
-    """Write a blind sheet per rater with --sheets; without, collect what raters sent back.
+    """Write a blind sheet for each rater (--sheets), or collect the sheets they return.
 
-    All systems of a snippet go to one rater, loads are equal, every order is drawn anew. The key,
-    FOLDER-key.tsv, says which output is whose: keep it from the raters.
+    All systems of a snippet go to one rater, loads are equal, and systems are shuffled anew for
+    every segment. The key, FOLDER-key.tsv, says which output belongs to which system: keep it from
+    the raters.
 
     Example: assay collect scores.tsv --sample sample.tsv --raters Ada,Ben --sheets xlsx -o sheets
 
@@ -71,14 +72,15 @@ def collect(
         )
         deliver(write_collected(ratings, output), save, json)
         if context.obj is not None and not json:
-            say("next: assay status says what they decide, assay report makes a page")
+            say("next: assay status shows what they decide, assay report writes a page")
         return
     if raters is None:
-        raise OptionError("raters", "nobody", "is too few", "name the raters, or say how many")
+        raise OptionError("raters", "none", "is too few", "name the raters, or give their number")
     if answers:
-        raise OptionError("sheets", answers[0], "is a second table", "give the scores table alone")
+        raise OptionError("sheets", answers[0], "is a second table", "give only the scores table")
     if better is not None:
-        raise OptionError("better", better, "is about answers", "give it when they are collected")
+        fault = "applies to answers"
+        raise OptionError("better", better, fault, "give it when you collect them")
     test_set = read_test_set(first, Reading(columns=columns, exclude=exclude))
     given: dict[str, Any] = {name: value for name, value in dealing.items() if value is not None}
     plan = assign(read_drawn(sample, test_set) or test_set, people(raters), rng=seed, **given)
@@ -89,4 +91,4 @@ def collect(
     )  # fmt: skip
     deliver(replace(result, pay=UNPAID if pay is None else pay_of(pay)), save, json)
     if context.obj is not None and not json:
-        say("next: send them out; assay collect FILES reads what comes back, in part too")
+        say("next: send them out; assay collect FILES reads what comes back, even if incomplete")

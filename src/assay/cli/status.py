@@ -1,4 +1,4 @@
-"""``assay status``: where the project stands."""
+"""``assay status``: a project's progress."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def status(
     """Show where a project stands: what is rated, what is decided, what deciding the rest costs.
 
     The campaign may still be running. Scores use the part of the sample that is complete from its
-    beginning on; without such a part they are for orientation only.
+    beginning on; without such a part they are provisional.
 
     Example: assay status --pay "0.12 EUR per rating"
     """
@@ -47,7 +47,7 @@ def status(
 
 
 def _sent(project: Project) -> pl.DataFrame | None:
-    """The rows of the sheets that are out."""
+    """The rows of the sheets that were sent out."""
     name = project.settings.key
     if name is None or not project.path(name).exists():
         return None
@@ -57,10 +57,7 @@ def _sent(project: Project) -> pl.DataFrame | None:
 
 
 def _read(project: Project) -> tuple[TestSet, Ratings | None, bool]:
-    """The test set of a project, the ratings that are in by now, and whether there are no others.
-
-    Ratings alone are their own test set.
-    """
+    """The test set of a project, the ratings so far, and whether the ratings are the test set."""
     from assay.project.rules import better_of, range_of
 
     of = project.settings
@@ -91,7 +88,7 @@ def _read(project: Project) -> tuple[TestSet, Ratings | None, bool]:
 
 
 def _columns(columns: dict[str, str], files: list[Path]) -> str | None:
-    """The column names of the project that one of these files has."""
+    """The project's column names that occur in one of these files."""
     from assay.tables.load import column_names
 
     present = {name for path in files for name in column_names(path)}

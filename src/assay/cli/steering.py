@@ -1,4 +1,4 @@
-"""``assay campaign``: what an owner does with a campaign that runs, or has run."""
+"""``assay campaign``: commands for a campaign that is running or finished."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
 @campaign.command("status")
 def status(folder: Path, *, save: File = None, json: bool = False) -> None:
-    """How a campaign stands: tasks, answers, raters, cost, and what its looks decided.
+    """Show a campaign's progress: tasks, answers, raters, cost, and what its looks decided.
 
-    Results are computed where they are not current and no server is at work.
+    Outdated results are computed anew, unless a server is running.
 
     Example: assay campaign status news
     """
@@ -32,7 +32,7 @@ def status(folder: Path, *, save: File = None, json: bool = False) -> None:
 
 
 def _steer(folder: Path, method: str, body: dict[str, Any], json: bool) -> None:
-    """Ask the running server, or do it here where there is none; then say how things stand."""
+    """Ask the running server, or act directly if there is none; then print the status."""
     from assay.campaign.client import WireClient, WireError
     from assay.campaign.keys import read_keys
 
@@ -54,7 +54,7 @@ def _steer(folder: Path, method: str, body: dict[str, Any], json: bool) -> None:
 
 
 def _compute_results(folder: Path) -> None:
-    """Take the looks that are due and compute the results, unless a server does."""
+    """Take the looks that are due and compute the results, unless a server is running."""
     from assay.campaign.keys import read_keys
     from assay.campaign.live.results import bring_up_to_date
 
@@ -65,11 +65,11 @@ def _compute_results(folder: Path) -> None:
         with opened_campaign(folder, write=True) as opened:
             bring_up_to_date(opened)
     except (InputError, OSError):
-        return  # others work on it, or nothing can be written here: what is stored is shown
+        return  # the store is in use or read-only: show what is stored
 
 
 def campaign_results(folder: Path) -> Result:
-    """What a report says of a campaign: its newest results, else how it stands."""
+    """The newest results of a campaign, for a report; else its status."""
     need_campaign()
     _compute_results(folder)
     with opened_campaign(folder) as opened:
@@ -77,7 +77,7 @@ def campaign_results(folder: Path) -> Result:
 
 
 def _answers(address: str) -> bool:
-    """Whether a server is there; one that was killed could not say that it is gone."""
+    """Whether the server still runs; a killed one leaves its address behind."""
     from assay.campaign.client import WireClient
 
     try:
@@ -98,19 +98,19 @@ def _turn(name: str, said: str, more: str = "") -> None:
     campaign.command(name)(command)
 
 
-_turn("open", "Let raters begin.")
+_turn("open", "Open a campaign: raters get tasks.")
 _turn(
-    "pause", "Hand out no new tasks; what raters have open they may still send.",
+    "pause", "Pause a campaign: raters get no new tasks, but can send the one they have.",
     ' --reason "new guidelines"',
 )  # fmt: skip
-_turn("resume", "Go on after a pause.")
+_turn("resume", "Resume a paused campaign.")
 
 
 @campaign.command("close")
 def close(folder: Path, *, reason: Text = None, yes: bool = False, json: bool = False) -> None:
-    """End a campaign for good: no more answers are taken.
+    """Close a campaign for good: no more answers are accepted.
 
-    On a terminal it asks first; --yes, or a script, goes on at once.
+    On a terminal it asks first; --yes skips the question, scripts are not asked.
 
     Example: assay campaign close news
     """
@@ -121,7 +121,7 @@ def close(folder: Path, *, reason: Text = None, yes: bool = False, json: bool = 
 
 @campaign.command("exclude")
 def exclude(folder: Path, rater: str, *, reason: str, json: bool = False) -> None:
-    """Leave a rater out: their tasks are dealt again, their answers are kept and not counted.
+    """Exclude a rater: their tasks go to others, their answers are kept but not counted.
 
     Example: assay campaign exclude news rater-3 --reason "answers at random"
     """
@@ -130,7 +130,7 @@ def exclude(folder: Path, rater: str, *, reason: str, json: bool = False) -> Non
 
 @campaign.command("restore")
 def restore(folder: Path, rater: str, *, json: bool = False) -> None:
-    """Take a rater in again.
+    """Restore an excluded rater.
 
     Example: assay campaign restore news rater-3
     """
@@ -142,9 +142,9 @@ def rule(
     folder: Path, goal: Literal["ranking", "score", "budget"], *, reason: str,
     half_width: float | None = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Change when a running campaign ends; looks that took place stay as they are.
+    """Change when a running campaign ends; looks already taken stay as they are.
 
-    The change is in the list of events and in the report.
+    The event log and the report record the change.
 
     Example: assay campaign rule news budget --reason "the rest is paid already"
     """
@@ -157,12 +157,12 @@ def export(
     type: Literal["tsv", "csv", "jsonl", "parquet", "xlsx"] | None = None, look: Count = None,
     save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Write what came in as tables, which `assay estimate`, `rank` and `effort` read.
+    """Write the answers as tables, which `assay estimate`, `rank` and `effort` read.
 
-    Checks and repeats are marked and count in no estimate; raters who are left out are not there.
-    With --format, what was asked and answered becomes the files of another tool: mt-metrics-eval,
-    google-mqm, appraise, pearmut, label-studio, wmt-rnk or xliff. With --look, `assay estimate`
-    and the others repeat the numbers of that look digit by digit.
+    Checks and repeats are marked, and no estimate counts them; answers of excluded raters are left
+    out. --format writes the files of another tool: mt-metrics-eval, google-mqm, appraise, pearmut,
+    label-studio, wmt-rnk or xliff. With --look, `assay estimate` and the others reproduce the
+    numbers of that look exactly.
 
     Example: assay campaign export news -o tables
 
@@ -182,7 +182,7 @@ def export(
     if format not in (None, "tables"):
         for name, value in (("tables", tables), ("type", type)):
             if value is not None:
-                raise OptionError(name, value, "is about tables", "leave out --format")
+                raise OptionError(name, value, "applies to tables", "leave out --format")
         result = export_format(found, settings, output or folder / format, format, lp=lp)
         deliver(result, save, json)
         return
@@ -200,17 +200,17 @@ def import_(
     folder: Path, file: Path, *, format: Text = None, lp: Text = None, save: File = None,
     json: bool = False,
 ) -> None:  # fmt: skip
-    """Bring in answers that raters gave in pearmut, Appraise or Label Studio (--format).
+    """Import answers from pearmut, Appraise or Label Studio (--format).
 
-    All of a file comes in, or nothing. Outputs, texts, scores and marks are held against the
-    campaign; a file that has grown may be given again. Stop the server first.
+    A file is imported completely or not at all. Outputs, texts, scores and marks are checked
+    against the campaign. A file can be imported again after it has grown. Stop the server first.
 
     Example: assay campaign import news annotations.jsonl --format pearmut
     """
     from assay.campaign.exchange.imports import READERS, import_answers
 
     if format is None:
-        fault, remedy = "so what wrote the file is not known", f"choose from {', '.join(READERS)}"
+        fault, remedy = "which tool wrote the file?", f"choose from {', '.join(READERS)}"
         raise OptionError("--format", "not given", fault, remedy)
     with opened_campaign(folder, write=True) as opened:
         deliver(import_answers(opened, file, format, lp=lp), save, json)
@@ -223,7 +223,7 @@ def backup(folder: Path, *, output: Path, json: bool = False) -> None:
     Example: assay campaign backup news -o news-monday.db
     """
     if output.exists():
-        raise InputError(f"'{output}' is there already; name another file")
+        raise InputError(f"'{output}' already exists; choose another file")
     with opened_campaign(folder) as opened:
         opened.backup(output)
     tell({"written": [str(output)]}, json, f"written to {output}")
@@ -231,7 +231,7 @@ def backup(folder: Path, *, output: Path, json: bool = False) -> None:
 
 @campaign.command("rebuild")
 def rebuild(folder: Path, *, json: bool = False) -> None:
-    """Make the state of tasks and raters again from the answers and events.
+    """Rebuild the state of tasks and raters from the answers and events.
 
     Example: assay campaign rebuild news
     """
@@ -242,7 +242,7 @@ def rebuild(folder: Path, *, json: bool = False) -> None:
 
 @campaign.command("forget")
 def forget(folder: Path, rater: str, *, json: bool = False) -> None:
-    """Remove what names a person; the answers stay, under a new code name.
+    """Remove a rater's personal data; the answers stay, under a new code name.
 
     Example: assay campaign forget news rater-3
     """
@@ -253,7 +253,7 @@ def forget(folder: Path, rater: str, *, json: bool = False) -> None:
     keys = read_keys(folder)
     rest = {name: token for name, token in keys.raters.items() if name != rater}
     write_keys(folder, replace(keys, raters=rest))
-    said = f"what named {rater} is gone; the answers are kept, as of {code_name}"
+    said = f"the personal data of {rater} is removed; the answers are kept under {code_name}"
     tell({"rater": code_name}, json, said)
 
 
@@ -262,10 +262,10 @@ def simulate(
     folder: Path, *, raters: Text = None, careless: int = 0, leaving: int = 0, seed: Count = None,
     save: File = None, json: bool = False,
 ) -> None:  # fmt: skip
-    """Rehearse: simulated raters work through a campaign that has no answers yet.
+    """Rehearse a campaign that has no answers yet, with simulated raters.
 
-    They speak HTTP as pages do, and the campaign's clock runs fast. What they send stays. Where
-    the campaign has fewer raters, some are added.
+    They use HTTP like the raters' page, and the campaign's clock runs fast. Their answers are
+    stored. Raters are added if the campaign has too few.
 
     Example: assay campaign simulate rehearsal --careless 3 --leaving 4
     """

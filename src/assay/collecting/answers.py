@@ -1,4 +1,4 @@
-"""What raters sent back, held against the key: nothing is joined that does not belong together."""
+"""Returned sheets, checked against the key and joined into ratings."""
 
 from __future__ import annotations
 
@@ -33,9 +33,9 @@ KEY_COLUMNS = (
     "source", "output", "low", "high",
 )  # fmt: skip
 READ = ("code", "source", "output", "score")
-"""The columns of a sheet that are held against the key."""
+"""The columns of a sheet that are checked against the key."""
 MIN_SORTED, MIN_DIFFERENT = 10, 5
-"""So many scores, so many of them different, that never rise from row to row by chance alone."""
+"""Scores, and distinct ones among them, that are never in order by chance."""
 
 
 def collect_sheets(
@@ -46,17 +46,16 @@ def collect_sheets(
     better: Better = "higher",
     format: str | None = None,
 ) -> Ratings:
-    """Join the sheets that raters sent back with the key, as a table of ratings.
+    """Join returned sheets with the key into a table of ratings.
 
     ``key`` is the file that :func:`assay.write_sheets` wrote, or its frame. Each sheet must have
-    every row once, with the texts that the key has; an empty score is an output that was not
-    rated, and what lies behind the last score of a sheet is left out: it waits. Rows may stand in
-    another order. ``earlier`` are files that came back before, the newest first: of an output that
-    has a score in both, the one in ``files`` counts, and no score is lost where a rater sends the
-    rest of a sheet by itself. ``better`` says which end of the scale is good. What is
-    wrong is named with file, line and remedy, all files together. The notes say whose sheet is
-    missing and what is odd. With ``format`` (pearmut, appraise, label-studio) the files are what
-    such a tool exports, each with any number of raters.
+    every row once, with the texts of the key, in any order. An empty score means that the output
+    was not rated; rows after the last score of a sheet are not done yet and left out. ``earlier``
+    are files that came back before, newest first: scores in ``files`` override theirs, and no score
+    is lost if a rater sends only the rest of a sheet. ``better`` says which end of the scale is
+    good. Faults are reported for all files together, with file, line and remedy. The notes say
+    whose sheet is missing and what looks odd. With ``format`` (pearmut, appraise, label-studio) the
+    files are exports of that tool, each with any number of raters.
 
     >>> import assay, pathlib, polars as pl, tempfile
     >>> folder = pathlib.Path(tempfile.mkdtemp())
@@ -79,7 +78,7 @@ def collect_sheets(
     keys = _keys(key)
     paths, older = [Path(path) for path in files], [Path(path) for path in earlier]
     if not paths and not older:
-        raise InputError("no file was given; name the files that raters sent back")
+        raise InputError("no file was given; name the files that raters returned")
     if format is None:
         tables, given, notes = _sheets(paths, older, keys)
     else:
@@ -96,7 +95,7 @@ def collect_sheets(
 def _sheets(
     paths: Sequence[Path], older: Sequence[Path], keys: Mapping[str, pl.DataFrame]
 ) -> tuple[list[pl.DataFrame], dict[str, Path], list[Note]]:
-    """What every rater sent, by the newest of their sheets and what earlier ones have beyond it."""
+    """Every rater's newest sheet, completed with scores from earlier ones."""
     found: dict[str, pl.DataFrame] = {}
     given: dict[str, Path] = {}
     notes, faults = list[Note](), list[InputError]()
@@ -117,7 +116,7 @@ def _sheets(
         reached = _reached(rows)
         if 0 < reached < rows.height:
             waiting = plural(rows.height - reached, "output")
-            text = f"{given[rater].name}: {waiting} after the last score wait"
+            text = f"{given[rater].name}: {waiting} after the last score, not counted yet"
             notes.append(Note("not-reached", text))
         tables.append(rows.head(reached or rows.height))
     return tables, given, notes
@@ -126,7 +125,7 @@ def _sheets(
 def _with_earlier(
     newer: pl.DataFrame, older: pl.DataFrame, path: Path, before: Path
 ) -> tuple[pl.DataFrame, list[Note]]:
-    """A sheet with the scores that only an earlier one of the same rater has."""
+    """Complete a sheet with scores that only an earlier one of the same rater has."""
     was = older["score"]
     kept = int((newer["score"].is_null() & was.is_not_null()).sum())
     changed = int((newer["score"] != was).fill_null(False).sum())
@@ -142,7 +141,7 @@ def _with_earlier(
 def _tasks(
     paths: Sequence[Path], older: Sequence[Path], tool: str, keys: Mapping[str, pl.DataFrame]
 ) -> tuple[list[pl.DataFrame], dict[str, Path]]:
-    """What a tool exported; of an answer in an earlier file too the newer counts."""
+    """The answers of a tool's files; newer files override earlier ones."""
     read, faults = list[pl.DataFrame](), list[InputError]()
     for path in (*paths, *older):
         try:
@@ -155,7 +154,7 @@ def _tasks(
     twice = rows.filter(new).filter(~rows.filter(new)["code"].is_first_distinct())
     if twice.height:
         raise InputError(
-            f"{twice['_file'][0]}: {twice['code'][0]} was answered in another file already; give"
+            f"{twice['_file'][0]}: {twice['code'][0]} is already answered in another file; give"
             " every answer once"
         )
     return _by_rater(rows.unique("code", keep="first", maintain_order=True), keys)
@@ -170,16 +169,16 @@ def _stop(faults: Sequence[InputError]) -> None:
 
 
 def write_collected(ratings: Ratings, path: Path) -> CollectedSheets:
-    """Write what :func:`collect_sheets` joined, repeats included, and say what it is."""
+    """Write the ratings of :func:`collect_sheets`, repeats included."""
     rows = pl.concat([ratings.frame, ratings.repeats], how="diagonal_relaxed")
     written = save(rows, path)
     return CollectedSheets(rows.height, ratings.unrated, ratings.raters, written, ratings.notes)
 
 
 def read_key(key: Source) -> pl.DataFrame:
-    """Who was to rate what, in the order of work: the rows of a key that was written with sheets.
+    """Read a key: who rates what, in the order of work.
 
-    Columns that are empty in all rows (``lp``, ``doc``) are left out, but for ``check``.
+    Empty columns (``lp``, ``doc``) are left out, except ``check``.
 
     >>> import assay, tempfile
     >>> world = assay.simulate(documents=6, systems=2, texts=True, rng=1)
@@ -227,7 +226,7 @@ def _keys(key: Source) -> dict[str, pl.DataFrame]:
 def _collect(
     path: Path, keys: Mapping[str, pl.DataFrame], given: Mapping[str, Path]
 ) -> tuple[str, pl.DataFrame, list[Note]]:
-    """The rater of a sheet, their rows in the order of the key, and what is odd about them."""
+    """The rater of a sheet, its rows in the order of the key, and notes on what looks odd."""
     raw = _load_sheet(path)
     findings = Findings(raw)
     sent = pl.DataFrame([
@@ -241,8 +240,8 @@ def _collect(
     rater = _owner(path, sent.filter(~unrated)["code"], keys)
     if rater in given:
         raise InputError(
-            f"{path}: a sheet of {rater} was given already ({given[rater]}); give one of each"
-            " rater, the one that is complete"
+            f"{path}: another sheet of {rater} was given ({given[rater]}); give one sheet per"
+            " rater, the complete one"
         )
     own = keys[rater]
     _need_rows(sent, unrated, filled, own, keys, findings)
@@ -260,13 +259,13 @@ def _collect(
 
 
 def _collect_tasks(path: Path, tool: str, keys: Mapping[str, pl.DataFrame]) -> pl.DataFrame:
-    """The codes and scores of a tool's file; those that are not in the key are refused."""
+    """Read codes and scores of a tool's file; codes that are not in the key are refused."""
     answers = read_tasks(path, tool)
     (low, high), *_ = keys[next(iter(keys))].select("low", "high").iter_rows()
     known = {code for part in keys.values() for code in part["code"]}
     findings = Findings(Raw(answers, str(path)))
     codes, scores = answers["code"], to_number(answers["score"], findings, "score")
-    message = "'{}' is no output of this key; give the key that was written with these tasks"
+    message = "'{}' is not in this key; give the key that was written with these tasks"
     findings.rows(~codes.is_in(list(known)), "code", codes, message)
     findings.rows(~codes.is_first_distinct(), "code", codes, "{} is answered twice; keep one")
     outside = (scores < low) | (scores > high) | ~scores.is_finite()
@@ -279,7 +278,7 @@ def _collect_tasks(path: Path, tool: str, keys: Mapping[str, pl.DataFrame]) -> p
 def _by_rater(
     rows: pl.DataFrame, keys: Mapping[str, pl.DataFrame]
 ) -> tuple[list[pl.DataFrame], dict[str, Path]]:
-    """The answers by rater, as of sheets, with those who have answered."""
+    """The answers of each rater in the form of sheets, with the raters' files."""
     tables, given = [], {}
     for rater, own in keys.items():
         found = own.join(rows, on="code", how="left", maintain_order="left")
@@ -293,7 +292,7 @@ def _by_rater(
 
 
 def _reached(rows: pl.DataFrame) -> int:
-    """How far a rater has come in the order of work: up to the last row with a word or score."""
+    """How many rows a rater has reached: up to the last one with a score or comment."""
     said = rows["score"].is_not_null() | (rows["comment"].fill_null("").str.strip_chars() != "")
     return max((place + 1 for place in said.arg_true().to_list()), default=0)
 
@@ -319,23 +318,23 @@ def _comments(raw: Raw) -> pl.Series:
 
 
 def _owner(path: Path, codes: pl.Series, keys: Mapping[str, pl.DataFrame]) -> str:
-    """Whose sheet it is, by its codes; its name must not be another rater's."""
+    """The rater of a sheet, by its codes; the file must not have another rater's name."""
     known = {code: rater for rater, part in keys.items() for code in part["code"]}
     often = Counter(known[code] for code in codes if code in known)
     if not often:
         first = next(iter(known))
         found = f"its first code is {codes[0]}" if len(codes) else "it has no codes"
         raise InputError(
-            f"{path}: no row belongs to this key ({found}, those of the key are like {first}); this"
-            " is the sheet of another campaign: give its own key, or leave it out"
+            f"{path}: no row belongs to this key ({found}, codes of the key look like {first}); the"
+            " sheet is from another campaign: give that campaign's key, or leave the sheet out"
         )
     rater = often.most_common(1)[0][0]
     name = Path(path.name.removesuffix(".gz")).stem
     named = next((who for who, part in keys.items() if part["file"][0] == name), rater)
     if named != rater:
         raise InputError(
-            f"{path}: this is the sheet of {rater} under the name of {named}; if {named} filled it"
-            f" in, ask for their own, else name it {keys[rater]['file'][0]}{path.suffix}"
+            f"{path}: this sheet of {rater} has the name of {named}; if {named} filled it in, ask"
+            f" for the right sheet, else rename it to {keys[rater]['file'][0]}{path.suffix}"
         )
     return rater
 
@@ -344,22 +343,20 @@ def _need_rows(
     sent: pl.DataFrame, unrated: pl.Series, filled: pl.Series, own: pl.DataFrame,
     keys: Mapping[str, pl.DataFrame], findings: Findings,
 ) -> None:  # fmt: skip
-    """Every row of the sheet, once, with its texts; and nothing else."""
+    """Check that the sheet has every row once, with its texts, and nothing else."""
     codes = sent["code"]
     texts = {code: both for code, *both in own.select("code", "source", "output").iter_rows()}
     findings.rows(
         unrated & filled, "score", to_text(sent["score"]),
-        "the score {} stands in a row without a code, which is not rated; move it to its row",
+        "the score {} is in a row without a code, which is not rated; move it to its row",
     )  # fmt: skip
     twice = ~unrated & ~codes.is_first_distinct()
     findings.rows(twice, "code", codes, "{} appears twice; keep the right row")
     owners = {code: rater for rater, part in keys.items() for code in part["code"]}
 
     def foreign(code: str) -> str:
-        who = (
-            f"of {owners[code]}'s sheet" if code in owners else ("that is in no sheet of this key")
-        )
-        return f"'{code}' is a row {who}; put the code back as it was, or delete the added row"
+        who = f"of {owners[code]}'s sheet" if code in owners else "that is not in this key"
+        return f"'{code}' is a row {who}; restore the code, or delete the added row"
 
     findings.rows(~unrated & ~codes.is_in(list(texts)), "code", codes, foreign)
     here = set(codes)
@@ -367,7 +364,7 @@ def _need_rows(
     if missing:
         findings.add(
             f"missing: {plural(len(missing), 'row')} ({listed(missing)}); ask for the whole file,"
-            " or put them back from the sheet as it was sent"
+            " or restore them from the sheet as it was sent"
         )
     for place, name in enumerate(("source", "output")):
         changed = pl.Series(
@@ -393,23 +390,23 @@ def _plain(text: str) -> str:
 def _odd(
     path: Path, rater: str, rows: pl.DataFrame, codes: pl.Series, findings: Findings
 ) -> list[Note]:
-    """What to know about a sheet; one whose scores were sorted by themselves is refused."""
+    """Notes on a sheet; a sheet whose scores were sorted without their rows is refused."""
     notes = [
         Note("table", f"{path.name}: {note}")
         for note in findings.notes if not has_note([note], "first-sheet")
     ]  # fmt: skip
     scores = rows["score"].drop_nulls()
     if not len(scores):
-        notes.append(Note("no-scores", f"{path.name}: {rater} gave no score; was it worked on?"))
+        notes.append(Note("no-scores", f"{path.name}: {rater} gave no score; was it filled in?"))
     moved = codes.to_list() != rows["code"].to_list()
     if moved:
-        text = f"{path.name}: rows stand in another order than sent; they were joined by code"
+        text = f"{path.name}: rows are in a different order than sent; they were matched by code"
         notes.append(Note("other-order", text))
     elif _is_sorted(scores):
         raise InputError(
-            f"{path}: the scores rise from {scores[0]:g} to {scores[-1]:g} without exception,"
-            " while the rows stand as they were sent: the score column was sorted by itself; ask"
-            " for the file as it was before"
+            f"{path}: the scores run from {scores[0]:g} to {scores[-1]:g} in order, but the rows"
+            " are in the order sent: the score column was sorted without the rows; ask for the"
+            " file as it was before"
         )
     if len(scores) >= MIN_SORTED and scores.n_unique() == 1:
         text = f"{path.name}: {rater} gave {scores[0]:g} to all {len(scores)} outputs"
@@ -423,7 +420,7 @@ def _is_sorted(scores: pl.Series) -> bool:
 
 
 def _absent(keys: Mapping[str, pl.DataFrame], given: Mapping[str, Path]) -> list[Note]:
-    """Whose sheet is missing, and how many outputs nobody else has."""
+    """A note on missing sheets, and on the outputs that only they have."""
     absent = [rater for rater in keys if rater not in given]
     if not absent:
         return []
@@ -434,5 +431,5 @@ def _absent(keys: Mapping[str, pl.DataFrame], given: Mapping[str, Path]) -> list
     return [Note(
         "sheets-missing",
         f"no sheet from {len(absent)} of {len(keys)} raters ({listed(absent)}); {alone:,} outputs"
-        " were theirs alone",
+        " were assigned only to them",
     )]  # fmt: skip

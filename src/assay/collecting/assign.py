@@ -1,11 +1,10 @@
-"""Who rates what.
+"""Assignment of tasks to raters.
 
-A task has all systems of a snippet and goes to one rater: their severity then cancels in every
-difference between systems. Tasks are dealt to whoever has least to do, so that no two loads differ
-by more than one task; who that is where several have as little, and the order of the systems, are
-drawn at random. Raters go through a sample in its own order, so that what they have done by any day
-is a beginning of it; without one, their tasks are shuffled. A share of the tasks, drawn beforehand,
-goes to one rater more, since only that tells how far raters differ.
+A task has all systems of a snippet and goes to one rater, whose severity then cancels in every
+difference between systems. Each task goes to the rater with the smallest load, so that loads differ
+by at most one task; ties, and the order of the systems, are random. Raters follow the order of the
+sample, so that finished work is always a beginning of it; without a sample, tasks are shuffled. A
+random share of the tasks goes to a second rater: only this shows how much raters differ.
 """
 
 from __future__ import annotations
@@ -22,9 +21,9 @@ from assay.stats.random import Rng, seeded
 from assay.tables.tables import Sample, TestSet
 
 USUAL_OVERLAP = 0.1
-"""The share of the tasks that goes to one rater more."""
+"""Default share of the tasks with an additional rater."""
 Own = list[tuple[int, Reason]]
-"""A rater's tasks, by number, and why they have them."""
+"""A rater's tasks by number, each with its reason."""
 
 
 def assign(
@@ -37,20 +36,19 @@ def assign(
     repeats: float = 0.0,
     rng: Rng = None,
 ) -> Assignment:
-    """Deal what is to be rated to raters: all systems of a snippet to one of them.
+    """Assign tasks to raters, with all systems of a snippet in one task.
 
-    ``drawn`` is a sample, or a test set of which everything is to be rated. A task is a snippet of
-    the sample (a whole document where documents were drawn, a piece of one in rounds), else a
-    single segment; of a test set it is a document, where it has any. ``raters`` is a number or
-    names. Every task goes to ``per_output`` raters, and the share ``overlap`` of the tasks, drawn
-    at random, to one more (None: a tenth, or none where nobody is left). Loads, counted in outputs,
-    differ by at most one task. A rater's tasks stand in the order of the sample, of which every
-    beginning is a fair part, so that sheets that are half done can be used; those of a test set
-    stand in an order of their own. The systems of a segment stand in another order for every rater.
+    ``drawn`` is a sample, or a test set to rate completely. A task is a snippet of the sample (a
+    document if documents were drawn, a piece of one in rounds) or a single segment; in a test set
+    it is a document, if there are any. ``raters`` is a number or names. Every task goes to
+    ``per_output`` raters, and a random share ``overlap`` to one more (None: a tenth, or none if no
+    rater is left). Loads, counted in outputs, differ by at most one task. A rater's tasks follow
+    the order of the sample, every beginning of which is representative, so half-finished sheets are
+    usable; the tasks of a test set are shuffled. Systems are shuffled for every rater and segment.
 
-    ``repeats`` is a share of the tasks that the same rater has again, half of their tasks later, to
-    see how far they agree with themselves. ``checks`` is a share of the outputs: so many spoiled
-    copies are put beside the outputs themselves, to see whether the rater pays attention.
+    ``repeats`` is the share of tasks that a rater gets a second time, half of the tasks later, to
+    measure consistency. ``checks`` is the share of outputs that get a spoiled copy next to them, to
+    check attention.
 
     >>> import assay
     >>> world = assay.simulate(documents=20, systems=3, rng=1)
@@ -124,11 +122,11 @@ def _check(raters: int, overlap: float, per_output: int, checks: float, repeats:
 def snippet_tasks(
     drawn: Sample | TestSet,
 ) -> tuple[TestSet, list[list[AssignedSegment]], list[Note]]:
-    """The segments of every task with their systems, in reading order; what to know of them."""
+    """The segments of every task with their systems in reading order, and notes."""
     test_set = drawn.checked if isinstance(drawn, Sample) else drawn
     if test_set is None:
         raise InputError(
-            "the sample was read without its test set, which names the systems; read it with"
+            "the sample was read without its test set, which has the systems; read it with"
             " `test_set`"
         )
     key, notes = list(test_set.key), list[Note]()
@@ -141,7 +139,7 @@ def snippet_tasks(
         rows = rows.join(own, on=[name for name in own.columns if name != "snippet"])
         piece = [*piece, "snippet"] if "snippet" in own.columns else key
         if not drawn.matched:
-            # Snippets are counted anew for every system.
+            # Snippets are numbered separately for each system.
             rows = rows.with_columns(_of="system") if "snippet" in own.columns else rows
             text = "systems have different segments: raters' severity stays in their differences"
             notes.append(Note("unmatched", text))
@@ -157,7 +155,7 @@ def snippet_tasks(
 
 
 def _turns(drawn: Sample | TestSet, tasks: Sequence[Sequence[AssignedSegment]]) -> list[int] | None:
-    """The place of every task in the order of a matched sample; None where there is no order."""
+    """The place of every task in the order of a matched sample; None without an order."""
     if not isinstance(drawn, Sample) or not drawn.matched or "order" not in drawn.frame.columns:
         return None
     names = [name for name in ("lp", "doc", "seg") if name in drawn.frame.columns]
@@ -178,11 +176,11 @@ def _in_turn(own: Own, turns: Sequence[int] | None, rng: np.random.Generator) ->
 def _deal(
     size: np.ndarray, raters: int, overlap: float, per_output: int, rng: np.random.Generator
 ) -> tuple[list[Own], np.ndarray]:
-    """Each rater's tasks, and the outputs in them.
+    """Each rater's tasks and load.
 
-    Tasks go to those who have least to do; shared tasks first and then by size, so that the last
-    ones level what is left. The second rater of a task is somebody whom no shared task links with
-    the first yet, or who has met them least, as long as loads stay within the largest task.
+    Each task goes to the rater with the smallest load: shared tasks first, then by size, so that
+    the last ones even out the loads. The second rater of a task is one not yet linked to the first
+    by shared tasks, or that shares the fewest with them, while loads differ by one task at most.
     """
     count = len(size)
     twice = _shared_tasks(size, overlap, rng)
@@ -208,9 +206,9 @@ def _deal(
 
 
 def _shared_tasks(size: np.ndarray, overlap: float, rng: np.random.Generator) -> np.ndarray:
-    """Which tasks one rater more has: each with the same chance, long and short ones in turn.
+    """Draw the tasks with an additional rater: equal chances, spread evenly over task sizes.
 
-    So they have their share of the outputs, too, and no more is rated than was planned.
+    This keeps their share of the outputs close to ``overlap`` too.
     """
     twice = np.zeros(len(size), dtype=bool)
     if not overlap:
@@ -226,9 +224,9 @@ def _shared_tasks(size: np.ndarray, overlap: float, rng: np.random.Generator) ->
 def _repeat(
     dealt: list[Own], load: np.ndarray, size: np.ndarray, wanted: int, rng: np.random.Generator
 ) -> None:
-    """Put tasks of the first half of a rater's order once more into the second half."""
+    """Repeat tasks of the first half of a rater's order in the second half."""
     halves = [(len(own) + 1) // 2 for own in dealt]
-    # Of a single task the repeat would follow at once.
+    # With a single task the repeat would follow immediately.
     free = [
         list(rng.permutation(half)) if len(own) > 1 else []
         for own, half in zip(dealt, halves, strict=True)
@@ -247,7 +245,7 @@ def _repeat(
 def _shown(
     tasks: Sequence[Sequence[AssignedSegment]], own: Own, spoiled: int, rng: np.random.Generator
 ) -> list[tuple[AssignedSegment, ...]]:
-    """What one rater sees: each segment's systems in a new order, spoiled copies among them."""
+    """One rater's segments, with systems shuffled and spoiled copies added."""
     places = [
         (turn, k)
         for turn, (number, reason) in enumerate(own) if reason != "repeat"
@@ -271,14 +269,14 @@ def _shown(
 
 
 def _unlinked(people: Sequence[str], dealt: Sequence[Own], planned: bool) -> list[Note]:
-    """What to say of raters whom no shared task connects with the others, and of idle ones."""
+    """Notes on raters not linked to the others by shared tasks, and on idle ones."""
     notes = []
     idle = [name for name, own in zip(people, dealt, strict=True) if not own]
     if idle:
         notes.append(Note("idle-raters", f"there is no task for {', '.join(idle)}"))
     if not planned:
         why = "no output has two raters" if len(people) > 1 else "there is one rater"
-        notes.append(Note("no-overlap", f"{why}: how much raters differ will stay unknown"))
+        notes.append(Note("no-overlap", f"{why}: how much raters differ will remain unknown"))
         return notes
     groups: list[set[int]] = []
     for own in dealt:
@@ -289,7 +287,7 @@ def _unlinked(people: Sequence[str], dealt: Sequence[Own], planned: bool) -> lis
     if count > 1:
         notes.append(Note(
             "raters-not-linked",
-            f"shared tasks join the raters in {count} groups, not in one: severity can only be"
-            " compared inside a group; plan more overlap",
+            f"shared tasks link the raters in {count} groups instead of one: severity can only be"
+            " compared within a group; plan more overlap",
         ))  # fmt: skip
     return notes

@@ -1,4 +1,4 @@
-"""What is said about a campaign: what was made, how it stands, what was written."""
+"""Results about campaigns: creation, status, export, import, simulation."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class RaterLink:
 
 @dataclass(frozen=True, slots=True)
 class Links:
-    """The tokens of all links of a new campaign; they are shown once and never stored."""
+    """The tokens of all links of a new campaign; they are shown once and not stored."""
 
     owner: str
     viewer: str
@@ -32,23 +32,23 @@ class Links:
 
 @dataclass(frozen=True, slots=True)
 class Created(Result, kind="campaign-created"):
-    """What a new campaign holds."""
+    """The contents of a new campaign."""
 
     dir: str
     protocol: str
     tasks: int
     outputs: int
-    """Outputs to be judged, by one rater each; second showings not counted."""
+    """Outputs to judge once each, without repeats."""
     merged: int
-    """Outputs that are shown as another system's, which they equal."""
+    """Outputs shown as another system's identical output."""
     checks: int
-    """Spoiled copies that raters meet, about."""
+    """Approximate number of spoiled copies."""
     seed: int
     links: Links
 
     @property
     def signature(self) -> str:
-        """What the campaign asks of whom."""
+        """The protocol and size."""
         return signature(
             "campaign", protocol=self.protocol, tasks=self.tasks, outputs=self.outputs,
             seed=self.seed,
@@ -57,27 +57,27 @@ class Created(Result, kind="campaign-created"):
 
 @dataclass(frozen=True, slots=True)
 class RaterStatus:
-    """How far one rater is."""
+    """The progress of one rater."""
 
     rater: str
     state: str
     done: int
     open: int
     seconds: float
-    """Of active work, as their page measured it."""
+    """Active time, as measured by the page."""
     checks_passed: int
     checks: int
     answers: int = 0
-    """In their latest revision, second showings among them."""
+    """In their latest revision, repeats included."""
     median_seconds: float | None = None
-    """Of active work on one answer."""
+    """Median active time for one answer."""
     due: float | None = None
-    """What they are owed, where the plan has a price."""
+    """Pay due, if the plan has a price."""
 
 
 @dataclass(frozen=True, slots=True)
 class CampaignStatus(Result, kind="campaign-status"):
-    """How a campaign stands."""
+    """The status of a campaign."""
 
     name: str
     slug: str
@@ -86,13 +86,13 @@ class CampaignStatus(Result, kind="campaign-status"):
     protocol: str
     tasks: int
     done: int
-    """Tasks that have all their raters."""
+    """Tasks that are completely answered."""
     answers: int
-    """Answers in their latest revision, second showings among them."""
+    """Answers in their latest revision, repeats included."""
     beginning: int
-    """Tasks from the first on without a gap; only these are a sample."""
+    """Tasks in the complete beginning of the order; only these are a sample."""
     waiting: int
-    """Answers that wait behind a gap."""
+    """Answers to later tasks, which do not count yet."""
     looks: tuple[dict[str, Any], ...]
     next_look: int | None
     systems: tuple[dict[str, Any], ...]
@@ -100,11 +100,11 @@ class CampaignStatus(Result, kind="campaign-status"):
     spent: float | None
     currency: str | None
     told: tuple[str, ...]
-    """What the owner should look at."""
+    """What needs the owner's attention."""
 
     @property
     def signature(self) -> str:
-        """Where it stands."""
+        """State and progress."""
         return signature(
             "campaign", self.state, protocol=self.protocol, tasks=f"{self.done}/{self.tasks}",
             answers=self.answers,
@@ -113,44 +113,44 @@ class CampaignStatus(Result, kind="campaign-status"):
 
 @dataclass(frozen=True, slots=True)
 class Exported(Result, kind="campaign-export"):
-    """The files that a campaign was written to."""
+    """The files of an export."""
 
     written: tuple[str, ...]
     rows: int
-    """Of all files together."""
+    """In all files together."""
     tables: Mapping[str, int]
-    """The rows of every file."""
+    """The rows of each file."""
     project: str | None = None
     """The `assay.toml` that was written with them."""
 
     @property
     def signature(self) -> str:
-        """What was written."""
+        """The rows of each file."""
         return signature("export", **self.tables)
 
 
 @dataclass(frozen=True, slots=True)
 class Imported(Result, kind="campaign-import"):
-    """Answers of another tool that were brought into a campaign."""
+    """Answers imported from another tool."""
 
     file: str
     format: str
     answers: int
-    """New ones."""
+    """New answers."""
     same: int
-    """Those that were there already."""
+    """Answers that the campaign already had."""
     changed: int
-    """Those that had been imported with another content."""
+    """Answers imported before with different content."""
     tasks: int
-    """Tasks that are whole by these answers."""
+    """Tasks that these answers completed."""
     raters: tuple[str, ...]
     new_raters: tuple[str, ...]
-    """Those of them that the campaign did not have."""
+    """Raters that the campaign did not have."""
     notes: tuple[Note, ...]
 
     @property
     def signature(self) -> str:
-        """What came in."""
+        """The number of answers, raters and tasks."""
         return signature(
             "import", self.format, answers=self.answers, raters=len(self.raters), tasks=self.tasks
         )
@@ -158,7 +158,7 @@ class Imported(Result, kind="campaign-import"):
 
 @dataclass(frozen=True, slots=True)
 class SimulatedRater:
-    """What one simulated rater did."""
+    """The work of one simulated rater."""
 
     rater: str
     manner: Manner
@@ -177,12 +177,12 @@ class Simulation(Result, kind="campaign-simulation"):
     hours: float
     """From the first task to the last answer, by the campaign's clock."""
     named: tuple[str, ...]
-    """The raters whom checks and agreement give away."""
+    """The raters exposed by checks and agreement."""
     seed: int | None
 
     @property
     def signature(self) -> str:
-        """Who worked."""
+        """The number of raters, tasks and answers."""
         return signature(
             "simulation", raters=len(self.raters), tasks=self.tasks, answers=self.answers,
             seed=self.seed,

@@ -1,4 +1,4 @@
-"""What is said about collecting: who rates what, which sheets were written, what came back."""
+"""Results of collecting with sheets: the assignment, the sheets written, the sheets returned."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import polars as pl
 from assay.results import UNPAID, Costs, Note, Result, signature
 
 Reason: TypeAlias = Literal["order", "overlap", "repeat"]
-"""Why a rater has a task: it is theirs, it wants one rater more, or they have it once again."""
+"""Why a rater has a task: by assignment, as an additional rater, or a second time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +25,7 @@ class AssignedSegment:
     systems: tuple[str, ...]
     """In the order shown."""
     checks: tuple[int, ...] = ()
-    """The places, counted from 1, where a spoiled copy stands for the system's own output."""
+    """The positions, from 1, of spoiled copies."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,19 +40,19 @@ class AssignedTask:
 
     @property
     def outputs(self) -> int:
-        """How many outputs are to be rated, spoiled copies included."""
+        """The number of outputs to rate, spoiled copies included."""
         return sum(len(segment.systems) for segment in self.segments)
 
 
 @dataclass(frozen=True, slots=True)
 class RaterLoad:
-    """How much one rater has to do; ``outputs`` has everything, spoiled copies included."""
+    """The load of one rater; ``outputs`` includes spoiled copies."""
 
     rater: str
     tasks: int
     outputs: int
     shared: int
-    """Tasks that another rater has too."""
+    """Tasks shared with another rater."""
     repeats: int
     checks: int
 
@@ -74,7 +74,7 @@ class Assignment(Result, kind="assignment"):
 
     @property
     def signature(self) -> str:
-        """How the tasks were dealt out."""
+        """How the tasks were assigned."""
         return signature(
             "assignment", tasks=len({item.task for item in self.tasks}), raters=len(self.raters),
             systems=len(self.systems), per_output=self.per_output, overlap=f"{self.overlap:g}",
@@ -84,7 +84,7 @@ class Assignment(Result, kind="assignment"):
 
     @property
     def loads(self) -> tuple[RaterLoad, ...]:
-        """What each rater has to do."""
+        """The load of each rater."""
         raters: dict[str, set[str]] = {}
         for item in self.tasks:
             raters.setdefault(item.task, set()).add(item.rater)
@@ -100,7 +100,7 @@ class Assignment(Result, kind="assignment"):
         return tuple(loads)
 
     def outputs(self) -> Iterator[tuple[AssignedTask, AssignedSegment, int, str, bool]]:
-        """Every output to be rated: task, segment, place on the screen, system, spoiled or not."""
+        """Every output to rate: task, segment, position, system, whether it is spoiled."""
         for item in self.tasks:
             for segment in item.segments:
                 for place, system in enumerate(segment.systems, start=1):
@@ -125,7 +125,7 @@ class Assignment(Result, kind="assignment"):
 
 @dataclass(frozen=True, slots=True)
 class WrittenSheets(Result, kind="sheets-written"):
-    """What was written: a sheet per rater, the instructions, the key."""
+    """The files written: a sheet per rater, the instructions, the key."""
 
     folder: Path
     key: Path
@@ -136,11 +136,11 @@ class WrittenSheets(Result, kind="sheets-written"):
     seed: int | None
     notes: tuple[Note, ...]
     pay: Costs = UNPAID
-    """What a rating costs, and how long it takes."""
+    """The cost and time of a rating."""
 
     @property
     def signature(self) -> str:
-        """What was written."""
+        """The format and number of sheets."""
         low, high = self.range
         return signature(
             "sheets", self.format, raters=len(self.loads), range=f"{low:g}-{high:g}",
@@ -150,7 +150,7 @@ class WrittenSheets(Result, kind="sheets-written"):
 
 @dataclass(frozen=True, slots=True)
 class CollectedSheets(Result, kind="sheets-collected"):
-    """What came back, held against the key and written as a table of ratings."""
+    """Returned sheets, checked against the key and written as a table of ratings."""
 
     rows: int
     unrated: int
@@ -160,5 +160,5 @@ class CollectedSheets(Result, kind="sheets-collected"):
 
     @property
     def signature(self) -> str:
-        """What came back."""
+        """The number of raters and rows."""
         return signature("sheets-collected", raters=len(self.raters), rows=self.rows)

@@ -1,9 +1,9 @@
-"""Sheets for raters: blind, in an order of their own, with context; a key kept apart.
+"""Blind sheets for raters, shuffled and with context, and the key to them.
 
 A sheet has a row for each output: an opaque ``code``, the ``source``, the ``output``, an empty
-``score`` and room for a ``comment``; ``part`` counts the rater's tasks. Grey rows with the code
-(context) are the sources before and after a task; they are not rated. The key says which system an
-output comes from, and has the texts as they were shown.
+``score`` and a ``comment``; ``part`` is the number of the rater's task. Grey rows with the code
+(context) show the sources before and after a task and are not rated. The key holds the system of
+every output, and the texts as shown.
 """
 
 from __future__ import annotations
@@ -46,14 +46,14 @@ def write_sheets(
     context: int = 2,
     instructions: str | None = None,
 ) -> WrittenSheets:
-    """Write a blind sheet per rater; nothing is written unless everything can be.
+    """Write a blind sheet for each rater, all or none.
 
-    ``assignment`` is that of :func:`assay.assign`. ``test_set`` has the texts: ``source`` and
-    ``target``. ``folder`` must not exist yet. ``key``, which says what came from whom, is written
-    beside it (FOLDER-key.tsv) and never over another key. ``format`` is xlsx, where cells accept
-    only scores within ``range``, csv, or the task list of a tool: pearmut, appraise or
-    label-studio. ``context`` is how many sources of the document are shown before and after a task.
-    ``instructions`` are your own, in place of ours.
+    ``assignment`` comes from :func:`assay.assign`. ``test_set`` has the texts: ``source`` and
+    ``target``. ``folder`` must not exist yet. ``key``, which maps outputs to systems, is written
+    next to it (FOLDER-key.tsv) and never overwrites another key. ``format`` is xlsx, whose cells
+    accept only scores within ``range``, csv, or the task list of a tool: pearmut, appraise or
+    label-studio. ``context`` is the number of sources shown before and after a task.
+    ``instructions`` replaces the default text.
 
     >>> import assay, pathlib, tempfile
     >>> world = assay.simulate(documents=6, systems=2, texts=True, rng=1)
@@ -141,17 +141,17 @@ def _key_rows(
         "place": pl.Int64, "low": pl.Float64, "high": pl.Float64,
     }  # fmt: skip
     frame = pl.DataFrame(rows, schema=kinds, orient="row")
-    # Begins with a letter, so that no spreadsheet takes a code for a date or a number.
+    # The letter keeps spreadsheets from taking a code for a date or a number.
     campaign = f"q{crc32(repr(rows).encode()) & 0xFFFFF:05x}-"
     return frame.with_columns(code=campaign + pl.col("code"))
 
 
 def _texts(test_set: TestSet) -> dict[tuple[Any, ...], tuple[str, str]]:
-    """Source and output of all that has both, by language pair, document, segment and system."""
+    """Source and output by language pair, document, segment and system, where both exist."""
     frame = test_set.frame
     missing = [name for name in ("source", "target") if name not in frame.columns]
     if missing:
-        raise InputError(f"the scores lack {', '.join(missing)}; add what raters will see")
+        raise InputError(f"the scores lack {', '.join(missing)}; add the texts for raters")
     found = {}
     for row in frame.iter_rows(named=True):
         if (row["source"] or "").strip() and (row["target"] or "").strip():
@@ -187,7 +187,7 @@ def _context(
 
 
 def _sheet(rows: pl.DataFrame, around: dict[str, tuple[list[str], list[str]]]) -> pl.DataFrame:
-    """One rater's rows, without a word on where outputs come from."""
+    """One rater's rows, without any trace of the systems."""
     shown: list[tuple[object, ...]] = []
     for part in rows.partition_by("place", maintain_order=True):
         place = part["place"][0]
@@ -213,7 +213,7 @@ def _need_room(rows: pl.DataFrame) -> None:
 def _write_workbook(
     sheet: pl.DataFrame, path: Path, range: tuple[float, float], words: str
 ) -> None:
-    """The sheet with cells that accept only scores, and the instructions behind it."""
+    """Write a sheet whose cells accept only scores, and a second one with the instructions."""
     import xlsxwriter
 
     low, high = range
@@ -260,20 +260,20 @@ def _write_workbook(
 
 
 def instructions_for(range: tuple[float, float]) -> str:
-    """What raters are told."""
+    """The default instructions for raters."""
     low, high = range
     return f"""Instructions
 
-Every row has a source text and a translation of it ("output"). Please say how good the translation
-is: write a number from {low:g} (worst) to {high:g} (best) into "score".
+Every row has a source text and a translation of it ("output"). Please rate the translation: write a
+number from {low:g} (worst) to {high:g} (best) in "score".
 
 1. Judge whether the translation says what the source says, and how well it is written.
-2. Work through the rows from top to bottom. Several translations of one source stand together:
-   compare them. Some may be the same; then give them the same score.
-3. Grey rows are the text before and after, for context. They are not rated.
-4. Fill in "score", and "comment" if you wish. Leave all else, and the order of rows, as it is.
-5. Where you cannot judge a translation, leave its score empty and say why in "comment".
-6. Work on your own; do not compare notes with colleagues before everybody has finished.
+2. Work through the rows from top to bottom. Translations of the same source are next to each
+   other: compare them. If some are identical, give them the same score.
+3. Grey rows show the text before and after, for context. Do not rate them.
+4. Fill in "score" and, if you like, "comment". Do not change anything else or reorder the rows.
+5. If you cannot judge a translation, leave its score empty and say why in "comment".
+6. Work alone; do not compare notes with colleagues until everyone has finished.
 7. Send the file back under the same name.
 
 Thank you!

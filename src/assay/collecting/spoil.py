@@ -1,7 +1,7 @@
 """Spoiled copies of outputs, which an attentive rater scores lower than the outputs themselves.
 
-A stretch of the output is replaced by one as long from elsewhere, as in the bad references of WMT's
-direct assessment (Graham et al., 2013).
+A stretch of the output is replaced by an equally long one from another document, as in the bad
+references of WMT's direct assessment (Graham et al., 2013).
 """
 
 from __future__ import annotations
@@ -14,19 +14,19 @@ import numpy as np
 from assay.errors import InputError
 
 STRETCHES = ((5, 2), (8, 3), (15, 4), (20, 5))
-"""Words of a text at most, and how many of them are replaced; of longer texts a quarter is."""
+"""Longest text in words, and how many words are replaced; a quarter in longer texts."""
 TRIES = 200
 
 
 def spoil(text: str, others: Sequence[str], rng: np.random.Generator) -> str:
-    """The text with a stretch from one of the others; in characters where words have no spaces.
+    """Replace a stretch of a text by one from the others; by characters if words have no spaces.
 
     >>> spoil("one two three four", ["five six seven eight"], np.random.default_rng(1))
     'one six seven four'
     """
     spaced = len(text.split()) > 1
     parts = re.split(r"(\s+)", text) if spaced else list(text)
-    # Spaces and line breaks stay where they are: the copy looks like the output.
+    # Keep spaces and line breaks, so that the copy looks like the output.
     places = [place for place, part in enumerate(parts) if part and not (spaced and part.isspace())]
     own = [parts[place] for place in places]
     length = min(next((k for most, k in STRETCHES if len(own) <= most), len(own) // 4), len(own))
@@ -34,7 +34,7 @@ def spoil(text: str, others: Sequence[str], rng: np.random.Generator) -> str:
     replaced = own[start : start + length]
     for _ in range(TRIES if others else 0):
         words: list[str] = []
-        # Of a long text no other may have as much: several then follow each other.
+        # No single text may be as long as the stretch, so several are joined.
         for other in rng.integers(len(others), size=length):
             words += others[other].split() if spaced else "".join(others[other].split())
             if len(words) >= length:
@@ -47,5 +47,5 @@ def spoil(text: str, others: Sequence[str], rng: np.random.Generator) -> str:
                 parts[place] = word
             return "".join(parts)
     raise InputError(
-        f"no other text has {length} words that could spoil '{text[:60]}'; assign without `checks`"
+        f"no other text has {length} words to spoil '{text[:60]}' with; assign without `checks`"
     )

@@ -1,8 +1,8 @@
-"""How a campaign stands: what is in, what it decides by now, and what is worth knowing.
+"""A project's progress: ratings so far, what they decide, and what to watch.
 
-Answers come in sheet by sheet, easy ones first, so what is in is seldom a sample. Figures rest on
-the beginning of the sample's order that is complete; what lies behind its first gap waits. Where
-there is no such beginning, scores are shown for orientation alone and decide nothing.
+Ratings arrive sheet by sheet, easy ones first, so they are seldom a sample. Figures rest on the
+complete beginning of the sample's order; ratings after its first gap wait. Without such a
+beginning, scores are provisional and decide nothing.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ from assay.tables.tables import Ratings, Sample, TestSet, as_matrix
 State = Literal["new", "drawn", "sent", "begun", "complete"]
 Basis = Literal["sample", "beginning", "orientation"]
 LEAST = 10
-"""A beginning of fewer segments says nothing yet."""
+"""Shorter beginnings, in segments, are not used."""
 DOUBTS = ("direction-doubtful", "outside-the-sample", "mostly-skipped", "skipping-by-metrics")
-"""Notes of an estimate that matter while ratings come in."""
+"""Notes of an estimate that matter during collecting."""
 
 
 @dataclass(frozen=True, slots=True)
 class RaterProgress:
-    """What one rater has done; ``planned`` is None where no sheet or task says it."""
+    """The progress of one rater; ``planned`` is None if unknown."""
 
     rater: str
     rated: int
@@ -41,12 +41,12 @@ class RaterProgress:
     checks: int = 0
     passed: int = 0
     doubts: tuple[str, ...] = ()
-    """Why the ratings stand out from the others'."""
+    """Why the rater stands out."""
 
 
 @dataclass(frozen=True, slots=True)
 class SystemProgress:
-    """One system: outputs rated and planned, and its score as far as it is known."""
+    """The progress of one system, with its score if known."""
 
     system: str
     rated: int
@@ -60,18 +60,18 @@ class SystemProgress:
 
 @dataclass(frozen=True, slots=True)
 class OpenPair:
-    """Two systems that are not told apart; ``ratings`` would, with 80% probability."""
+    """An undecided pair; ``ratings`` more decide it with 80% probability."""
 
     left: str
     right: str
     difference: float
     ratings: int | None
-    """None where more segments of this test set will not."""
+    """None if more segments of this test set will not decide it."""
 
 
 @dataclass(frozen=True, slots=True)
 class PairsProgress:
-    """How many differences are decided; the open ones, the cheapest to decide first."""
+    """Decided and open pairs; the cheapest to decide come first."""
 
     decided: int
     open: int
@@ -80,7 +80,7 @@ class PairsProgress:
 
 @dataclass(frozen=True, slots=True)
 class Spent:
-    """What has been collected, in ratings, hours and money."""
+    """The effort so far, in ratings, hours and money."""
 
     ratings: int
     hours: float | None
@@ -89,11 +89,11 @@ class Spent:
 
 @dataclass(frozen=True, slots=True)
 class ProjectStatus(Result, kind="status"):
-    """How a project stands.
+    """A project's progress.
 
     ``basis`` says what scores and verdicts rest on: the whole ``sample``, its ``beginning`` (the
-    first ``segments`` in its order), or, for ``orientation`` only, whatever is in. ``waiting``
-    answers lie behind a gap.
+    first ``segments`` in its order), or, for ``orientation`` only, all ratings so far. ``waiting``
+    counts ratings after the first gap.
     """
 
     state: State
@@ -110,14 +110,14 @@ class ProjectStatus(Result, kind="status"):
     drawn: int | None = None
     waiting: int = 0
     best: str | None = None
-    """The system that is decidedly better than all others."""
+    """The system that is better than all others, if that is decided."""
     level: float = 0.95
     pay: Costs = UNPAID
-    """What a rating costs, and how long it takes."""
+    """The cost and time of a rating."""
 
     @property
     def signature(self) -> str:
-        """Where it stands."""
+        """State and progress."""
         of = "" if self.planned is None else f"/{self.planned}"
         return signature(
             "status", self.state, on=self.basis, ratings=f"{self.rated}{of}",
@@ -136,11 +136,11 @@ def project_status(
     pay: Costs | str | None = None,
     level: float = 0.95,
 ) -> ProjectStatus:
-    """Say how much is in, what it decides, what is open and what deciding that costs.
+    """Report ratings so far, what they decide, and what deciding the rest costs.
 
-    ``ratings`` may be of half a campaign. ``sample`` is what was drawn, ``key`` the rows of the
-    sheets that were sent, which say who was to rate what. ``pay`` says what a rating costs,
-    ``target`` what verdicts are for, as in :func:`assay.estimate`.
+    ``ratings`` may be incomplete. ``key`` holds the rows of the sheets that were sent, which say
+    who rates what. ``pay`` is the price of a rating; ``target`` says what verdicts are for, as in
+    :func:`assay.estimate`.
 
     >>> import assay
     >>> world = assay.simulate(documents=30, systems=3, rng=1)
@@ -184,11 +184,11 @@ class _Progress:
     waiting: int
     complete: bool
     places: np.ndarray
-    """The segments that the figures rest on, by their places in the test set."""
+    """The segments that the figures rest on, by place in the test set."""
 
 
 def _progress(test_set: TestSet, ratings: Ratings | None, sample: Sample | None) -> _Progress:
-    """What the ratings support."""
+    """How far the ratings have come, and which of them may be used."""
     everything = np.arange(test_set.segments.height)
     if ratings is None or not _answers(ratings):
         return _Progress(None, 0, None if sample is None else len(sample), 0, False, everything)
@@ -213,14 +213,14 @@ def _progress(test_set: TestSet, ratings: Ratings | None, sample: Sample | None)
 
 
 def _answers(ratings: Ratings) -> int:
-    """Scores in all, checks and repeats among them."""
+    """The number of scores, checks and repeats included."""
     repeats = ratings.repeats
     again = repeats["score"].count() if "score" in repeats.columns else 0
     return int(ratings.frame["score"].count() + again)
 
 
 def _answered(test_set: TestSet, ratings: Ratings) -> np.ndarray:
-    """Systems x segments: how many rows there are, one that was skipped counts as one."""
+    """Systems x segments: the number of rows, skipped outputs included."""
     key = ["system", *test_set.key]
     rows = ratings.genuine.group_by(key).agg(pl.len().cast(pl.Float64).alias("_rows"))
     joined = test_set.frame.select(key).join(rows, on=key, how="left", maintain_order="left")
@@ -242,7 +242,7 @@ def _estimated(
     test_set: TestSet, ratings: Ratings | None, sample: Sample | None, progress: _Progress,
     target: str | None, level: float,
 ) -> tuple[Estimates | None, list[Note]]:  # fmt: skip
-    """The estimates from what counts; of too little there are none."""
+    """The estimates from the ratings that count; None if there are too few."""
     if ratings is None or progress.basis is None:
         return None, []
     counted, assume = ratings, None
@@ -272,7 +272,7 @@ def _systems(
     test_set: TestSet, ratings: Ratings | None, sample: Sample | None, key: pl.DataFrame | None,
     estimates: Estimates | None,
 ) -> tuple[SystemProgress, ...]:  # fmt: skip
-    """Every system, best first where that is known."""
+    """All systems, best first if known."""
     rated: dict[str, int] = {}
     if ratings is not None:
         answered = ~np.isnan(ratings.matrix(test_set))
@@ -297,7 +297,7 @@ def _systems(
 
 
 def _pairs(test_set: TestSet, estimates: Estimates | None) -> PairsProgress:
-    """What is decided, and what deciding the rest takes."""
+    """Decided pairs, and the ratings that deciding the rest takes."""
     number = len(test_set.systems) * (len(test_set.systems) - 1) // 2
     if estimates is None:
         return PairsProgress(0, number)
@@ -310,7 +310,7 @@ def _pairs(test_set: TestSet, estimates: Estimates | None) -> PairsProgress:
 
 
 def _best(estimates: Estimates | None) -> str | None:
-    """Who is decidedly ahead of everybody."""
+    """The system that is better than all others, if that is decided."""
     if estimates is None or len(estimates.systems) < 2:
         return None
     first = estimates.systems[0].system
@@ -329,7 +329,7 @@ def _hours(pay: Costs, rated: int) -> float | None:
 def _raters(
     test_set: TestSet, ratings: Ratings | None, key: pl.DataFrame | None
 ) -> tuple[tuple[RaterProgress, ...], list[Note]]:
-    """How far every rater is, and who stands out."""
+    """The progress of every rater, and notes on those who stand out."""
     planned = (
         {} if key is None else dict(key.group_by("rater", maintain_order=True).len().iter_rows())
     )
@@ -358,7 +358,7 @@ def _known_raters(
     notes = []
     if not overlapping:
         who = "one rater has answered" if number == 1 else "no output has two raters"
-        text = f"{who}, so how much raters differ is unknown and verdicts hold for these answers"
+        text = f"{who}, so verdicts hold only for these answers, not for other raters"
         notes.append(Note("no-overlap", text))
     notes += [
         Note("rater-stands-out", f"{item.rater} stands out: {'; '.join(item.reasons)}")
@@ -368,7 +368,7 @@ def _known_raters(
 
 
 def _failed(people: Sequence[RaterProgress]) -> list[Note]:
-    """Raters who saw no difference in half of the spoiled copies."""
+    """Notes on raters who failed over half of their attention checks."""
     return [
         Note(
             "checks-failed",
@@ -382,7 +382,7 @@ def _failed(people: Sequence[RaterProgress]) -> list[Note]:
 
 
 def _gaps(test_set: TestSet, ratings: Ratings | None, sample: Sample | None) -> list[Note]:
-    """Outputs that systems do not have, and segments that not all systems are rated on."""
+    """Notes on missing outputs, and on segments rated for some systems only."""
     notes = []
     lacking = (~test_set.present).sum(axis=1)
     missing = [
@@ -396,7 +396,7 @@ def _gaps(test_set: TestSet, ratings: Ratings | None, sample: Sample | None) -> 
     rated = ~np.isnan(ratings.matrix(test_set))
     some = rated.any(axis=0)
     uneven = int((some & (test_set.present & ~rated).any(axis=0)).sum())
-    # Every rater may be in the middle of a task.
+    # Each rater may be in the middle of a task.
     if uneven > len(ratings.raters):
         text = f"{plural(uneven, 'segment')} of {int(some.sum()):,} are rated for some systems only"
         notes.append(Note("unmatched", text))
@@ -413,7 +413,7 @@ def _next(
     progress: _Progress, people: Sequence[RaterProgress], estimates: Estimates | None,
     pairs: PairsProgress, pay: Costs,
 ) -> tuple[str, ...]:  # fmt: skip
-    """What to do, the nearest thing first."""
+    """The next steps, the nearest first."""
     lines = []
     waiting = [item for item in people if item.planned and item.rated == 0]
     if waiting and progress.basis is not None:
@@ -423,7 +423,7 @@ def _next(
     left = sum(max(0, (item.planned or 0) - item.rated) for item in people if item.rated)
     if left:
         missing = pay.counted(left, "ratings")
-        lines.append(f"{missing} are still missing in the sheets that came back")
+        lines.append(f"{missing} are still missing in the returned sheets")
     if estimates is not None and pairs.undecided and pairs.undecided[0].ratings is not None:
         first = pairs.undecided[0]
         lines.append(

@@ -1,8 +1,8 @@
 """Task lists for annotation tools: as blind as sheets, with the same key.
 
-A system's name stands nowhere. An output is known by the code of its segment (``q1a2b3-01-0007``)
-and its place in it, which together are its code in the key: pearmut has them as ``item_id`` and
-``out-2``, Label Studio as ``seg`` and ``system``, Appraise as document, item and ``out-2``.
+No system is named. An output is identified by the code of its segment (``q1a2b3-01-0007``) and its
+position, which together are its code in the key: in pearmut ``item_id`` and ``out-2``, in Label
+Studio ``seg`` and ``system``, in Appraise document, item and ``out-2``.
 """
 
 from __future__ import annotations
@@ -23,23 +23,23 @@ Rows = list[dict[str, Any]]
 
 
 def write_tasks(rows: pl.DataFrame, path: Path, tool: str) -> None:
-    """One rater's rows of the key as a task list of a tool, in the order of work."""
+    """Write one rater's rows of the key as a tool's task list, in the order of work."""
     write_json(MAKERS[tool](rows.to_dicts(), path.stem), path)
 
 
 def _segments(rows: Iterable[dict[str, Any]]) -> list[Rows]:
-    """The outputs of every segment, in the order shown."""
+    """The outputs grouped by segment, in the order shown."""
     return [list(part) for _, part in groupby(rows, key=lambda row: _split(row["code"])[0])]
 
 
 def _split(code: str) -> tuple[str, str]:
-    """The code of the segment, and the name of the output in it."""
+    """The code of the segment, and the name of the output."""
     segment, _, place = code.rpartition("-")
     return segment, OUTPUT + place
 
 
 def _pearmut(rows: Rows, name: str) -> dict[str, Any]:
-    """A campaign of one task; a screen shows the segments of a task with as many outputs."""
+    """A campaign with one task; each screen has segments with equally many outputs."""
     screens = groupby(_segments(rows), key=lambda part: (part[0]["place"], len(part)))
     task = [
         [
@@ -68,12 +68,12 @@ def _label_studio(rows: Rows, name: str) -> list[dict[str, Any]]:
 
 
 def _appraise(rows: Rows, name: str) -> list[dict[str, Any]]:
-    """One batch; items are numbered as segments are in their code."""
+    """One batch; items have the numbers of their segments' codes."""
     source, _, target = (rows[0]["lp"] or "").partition("-")
     if not (source and target):
         raise InputError(
-            "Appraise needs the languages, and the scores have no lp column; add one, such as"
-            " eng-deu in every row"
+            "Appraise needs languages, but the scores have no lp column; add one with values such"
+            " as eng-deu"
         )
     items = []
     for number, row in enumerate(rows):
@@ -92,16 +92,16 @@ def _appraise(rows: Rows, name: str) -> list[dict[str, Any]]:
 MAKERS: Mapping[str, Callable[[Rows, str], Any]] = {
     "pearmut": _pearmut, "appraise": _appraise, "label-studio": _label_studio,
 }  # fmt: skip
-"""The tools that tasks are written for; their answers are read by the formats of these names."""
+"""The tools that tasks are written for; formats of the same name read their answers."""
 
 
 def read_tasks(path: Path, tool: str) -> pl.DataFrame:
-    """The answers of a tool: ``code``, ``score`` and, where the tool has them, ``seconds``."""
+    """Read the answers of a tool: ``code``, ``score`` and, if available, ``seconds``."""
     raw = load_format(path, tool, "ratings")
     frame = raw.frame
     system, seg = frame["system"].cast(pl.String), frame["seg"].cast(pl.String)
     if tool == "appraise":
-        # The tool may fill numbers up or strip zeros: items have four digits in their code.
+        # The tool may pad numbers or strip zeros; codes have four digits.
         seg = frame["doc"].cast(pl.String) + "-" + seg.str.zfill(4)
     code = seg + "-" + system.str.strip_prefix(OUTPUT)
     kept = [name for name in ("score", "seconds") if name in frame.columns]

@@ -54,13 +54,11 @@ def _figures(result: ProjectStatus) -> list[str]:
     if result.basis is None or not result.systems:
         return []
     if result.basis == "orientation":
-        return ["Scores are for orientation only, and nothing is decided yet: the beginning of the"
+        return ["Scores are provisional and nothing is decided yet: the beginning of the"
                 " sample has gaps."]  # fmt: skip
     lines = []
     if result.basis == "beginning":
-        waits = (
-            f"; {plural(result.waiting, 'answer')} after a gap must wait" if result.waiting else ""
-        )
+        waits = f"; {plural(result.waiting, 'later answer')} wait" if result.waiting else ""
         lines.append(
             f"Scores rest on the first {result.segments:,} of {result.drawn:,} segments, which are"
             f" complete{waits}."
@@ -78,7 +76,7 @@ def _systems(result: ProjectStatus) -> Block:
     shown = "system:text; rated:count; planned:count = of; estimate = score"
     caption = "Outputs rated"
     if result.basis == "orientation":
-        caption += ", and the mean of what is in, for orientation only."
+        caption += ", and the provisional mean of the ratings so far."
     elif result.basis is not None:
         shown += f"; low,high:interval = {percent(result.level)} interval; ranks:text"
         caption += ", and scores on the whole test set."

@@ -58,7 +58,7 @@ def test_post_editing_keeps_the_text_and_the_work(serve: Serve, open_page: Open,
     assert page.locator(".diff ins").count() >= 1
     page.clock.run_for(100_000)
     page.keyboard.press("ArrowLeft")
-    assert "(plus 0:40 idle, not counted)" in page.locator(".told").inner_text()
+    assert "(plus 0:40 idle, not counted)" in page.locator(".summary").inner_text()
     page.keyboard.press("Control+Enter")
     with page.expect_request("**/answers") as sent:
         page.keyboard.press("Control+Enter")

@@ -93,8 +93,7 @@ def test_a_person_without_a_command_line_makes_a_campaign(
     output = page.get_by_label("Output (the translation)")
     expect(output).to_have_attribute("aria-invalid", "true")
     assert (
-        "it is not clear which column has the outputs"
-        in page.locator("#table .fault:visible").inner_text()
+        "choose the column with the outputs" in page.locator("#table .fault:visible").inner_text()
     )
     looks_well(page)
     output.select_option("Hypothesis text")

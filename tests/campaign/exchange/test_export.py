@@ -173,7 +173,7 @@ def test_formulas_are_text_and_come_back(ending: str, tmp_path: Path) -> None:
 
 
 def test_what_is_not_there_cannot_be_written(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="has no edits so far"):
+    with pytest.raises(InputError, match="has no edits yet"):
         export_tables(collected(rated("A", "1", 3)), tmp_path / "new", tables=["edits"])
     with pytest.raises(OptionError, match=r"tables \(rating\).*did you mean 'ratings'"):
         export_tables(collected(), tmp_path / "new", tables=["rating"])

@@ -294,7 +294,7 @@ def test_twice_in_one_file(files: Path, tmp_path: Path) -> None:
     path.write_text(json.dumps([tasks[0], tasks[0]]), "utf-8")
     with (
         campaign(tmp_path / "again") as again,
-        pytest.raises(TableError, match="answers this twice, first in line 1; keep one"),
+        pytest.raises(TableError, match="answered this twice, first in line 1; keep one"),
     ):
         import_answers(again, path, "label-studio")
 
@@ -317,6 +317,6 @@ def test_formats_and_protocols_that_cannot_be_brought_in(tmp_path: Path) -> None
     pairs = Settings(protocol="pairwise", raters=Raters(number=2))
     with (
         campaign(tmp_path / "pairs", pairs) as again,
-        pytest.raises(OptionError, match="brings in ratings, not the answers to pairwise"),
+        pytest.raises(OptionError, match="holds ratings, not the answers to pairwise"),
     ):
         import_answers(again, tmp_path / "x", "label-studio")

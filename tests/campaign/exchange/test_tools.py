@@ -132,7 +132,7 @@ def test_judgments(tmp_path: Path) -> None:
             ("A", "B", "right", "Ada")
         ]
         assert made.rows == 1
-    with pytest.raises(InputError, match="has no judgments so far"):
+    with pytest.raises(InputError, match="has no judgments yet"):
         export_format(collected(), settings, tmp_path / "none", "wmt-rnk")
     assert not (tmp_path / "none").exists()
 
@@ -188,7 +188,7 @@ def test_what_cannot_be_written_leaves_nothing(tmp_path: Path) -> None:
             continue
         (tmp_path / format).mkdir()
         (tmp_path / format / "old").touch()
-        with pytest.raises(InputError, match="is there already; name a new or empty folder"):
+        with pytest.raises(InputError, match="already exists; choose a new or empty folder"):
             export_format(tea(), SETTINGS, tmp_path / format, format)
     named = collected(scores=SCORES.with_columns(seg=pl.lit("s-") + pl.col("seg")))
     with pytest.raises(AssayError, match="'s-1' is not a whole number"):

@@ -147,7 +147,7 @@ def test_new_links_are_shown_once_and_kept_where_links_are_kept(served: Served) 
     assert folder is not None
     with client(served) as owner:
         refused = owner.get("/links")
-        assert (refused.status_code, "not kept on this server" in refused.text) == (404, True)
+        assert (refused.status_code, "does not keep the links" in refused.text) == (404, True)
         raters = {"rater-1": served.tokens["rater-1"], "=rater": "token"}
         write_keys(folder, Keys("o", "v", "j", raters, public="https://example.org"))
         [new] = owner.post("/links", json={"rater": "rater-1"}).json()["links"]

@@ -1,4 +1,4 @@
-"""Campaigns that were prepared for another tool: what their files ask, as settings of ours."""
+"""Campaigns prepared for another tool, as settings of Assay."""
 
 from __future__ import annotations
 
@@ -14,20 +14,20 @@ from assay.tables.load import Raw, library_errors
 
 Origin = Literal["pearmut", "appraise-batches"]
 FORMATS: Mapping[str, str] = {"pearmut": "pearmut-campaign", "appraise-batches": "appraise-batches"}
-"""What can be made into a campaign, and the format that reads its outputs."""
+"""The origins of campaigns, with the format that reads their outputs."""
 PROTOCOLS = {"ESA": "esa", "cESA": "esa", "DA": "da", "MQM": "mqm"}
 LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
 SIDE_BY_SIDE = 3
-"""Outputs side by side where the other tool shows all systems at once: as many as can be read."""
+"""Outputs side by side if the other tool shows all systems at once."""
 
 
 def foreign_outputs(path: Path, origin: Origin) -> Raw:
-    """The outputs that such a file asks about."""
+    """The outputs of such a file."""
     return load_format(path, FORMATS[origin], "scores", Options())
 
 
 def foreign_settings(path: Path, origin: Origin) -> dict[str, Any]:
-    """What such a file says of the campaign, by paths in ``assay.toml``."""
+    """The settings in such a file, by their path in ``assay.toml``."""
     with library_errors(path):
         said = _pearmut(path) if origin == "pearmut" else _appraise(path)
         return dict(said)
@@ -56,7 +56,7 @@ def _pearmut(path: Path) -> Iterator[tuple[str, Any]]:
 
 
 def _people(info: Mapping[str, Any], data: Any) -> Iterator[tuple[str, Any]]:
-    """Who rates: a number of users, their names, or one for every task."""
+    """The raters: a number of users, their names, or one for every task."""
     users = info.get("users", len(data) if info.get("assignment") == "task-based" else None)
     if isinstance(users, list):
         users = [one.get("user_id") if isinstance(one, dict) else one for one in users]

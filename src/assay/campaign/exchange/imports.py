@@ -1,4 +1,4 @@
-"""Import: answers that raters gave in another tool, held against what the campaign asks."""
+"""Import of answers from another tool, checked against what the campaign asks."""
 
 from __future__ import annotations
 
@@ -29,29 +29,29 @@ READERS = {
     "pearmut": pearmut.read_said, "appraise": appraise.read_said,
     "label-studio": label_studio.read_said,
 }  # fmt: skip
-"""The tools whose answers can be brought in."""
+"""The tools whose answers can be imported."""
 
 Place = tuple[int, int, int]
-"""Task, segment's place in it, and the system that an output is shown as."""
+"""Task, place of the segment in it, and the system that the output is shown as."""
 
 
 def import_answers(
     campaign: Campaign, path: Path, format: str, *, lp: str | None = None, actor: str = "owner"
 ) -> Imported:
-    """Bring answers of another tool into a campaign: all that a file holds, or nothing.
+    """Import the answers of another tool's file into a campaign, all or none.
 
     An answer must be about an output that the campaign asks about, with the same text; the
-    protocol checks it as it checks what pages send. What is there already is passed over; what
-    was imported before and has changed becomes a new revision.
+    protocol checks it like answers from the page. Known answers are passed over; an imported answer
+    that has changed becomes a new revision.
 
     Raises:
-        TableError: Something in the file does not fit; every problem has its line.
+        TableError: The file does not fit; every problem has its line.
     """
     need_known("format", format, list(READERS))
     protocol = make_protocol(campaign.settings)
     if not isinstance(protocol, OutputProtocol) or protocol.kind != "ratings":
         raise OptionError(
-            "format", format, f"brings in ratings, not the answers to {campaign.settings.protocol}",
+            "format", format, f"holds ratings, not the answers to {campaign.settings.protocol}",
             "collect those in the browser",
         )  # fmt: skip
     need_fit(format, campaign.settings)
@@ -59,7 +59,7 @@ def import_answers(
         said, notes = READERS[format](path, Options(lp=lp))
     findings = Findings(path)
     if not said:
-        findings.add("there is no answer in the file", 1)
+        findings.add("the file has no answers", 1)
         findings.stop()
     matching = _Matching(campaign, protocol, findings, units=format == "appraise")
     for one in said:
@@ -75,7 +75,7 @@ def import_answers(
 
 
 class _Matching:
-    """Answers of a file and where they belong."""
+    """Matches the answers of a file with outputs of the campaign."""
 
     def __init__(
         self, campaign: Campaign, protocol: OutputProtocol, findings: Findings, *, units: bool
@@ -101,13 +101,14 @@ class _Matching:
         return item.lp, item.doc, item.seg, item.system
 
     def take(self, said: Said) -> None:
-        """Find the output, and check the answer as the protocol does."""
+        """Find the output of an answer, and check the answer with the protocol."""
         output = self._find(said)
         if output is None:
             return
         before = self._lines.get((said.rater, output))
         if before is not None:
-            self._fault(said, f"{said.rater} answers this twice, first in line {before}; keep one")
+            message = f"{said.rater} answered this twice, first in line {before}; keep one"
+            self._fault(said, message)
             return
         self._lines[said.rater, output] = said.line
         answer = self._check(said, output)
@@ -121,7 +122,7 @@ class _Matching:
             (said.rater, output.task, output.lp, output.doc, output.seg, output.system)
         )
         if place in own:
-            self.merged += 1  # an identical output, for which the first answer counts as well
+            self.merged += 1  # an identical output, for which the first answer counts too
             return
         own[place] = (said, answer)
         if there is None:
@@ -131,8 +132,8 @@ class _Matching:
             return
         elif there.reason != IMPORTED:
             self._fault(
-                said, f"{said.rater} already answered this differently in the campaign; leave one"
-                      " of the two out",
+                said, f"{said.rater} already answered this differently in the campaign; leave it"
+                      " out of the file",
             )  # fmt: skip
         else:
             self.changed += 1
@@ -158,9 +159,10 @@ class _Matching:
             message = f"this campaign does not ask about {where}"
             self._fault(said, f"{message}; is this another campaign's file?", "seg")
         elif not own:
-            self._fault(said, f"{said.system} has no output of {where} that is asked about", "seg")
+            message = f"the campaign does not ask about the output of {said.system} for {where}"
+            self._fault(said, message, "seg")
         elif len(own) > 1:
-            message = f"{where} occurs {len(own)} times; the file does not say which it means"
+            message = f"{where} occurs {len(own)} times, and the file does not say which is meant"
             self._fault(said, message, "doc")
         else:
             return own[0] if self._has_texts(said, own[0]) else None
@@ -174,7 +176,7 @@ class _Matching:
                 self._fault(
                     said, f"the {name} of {output.system}, segment '{output.seg}', is"
                     f" '{shortened(found)}', in the campaign it is '{shortened(known)}'; raters saw"
-                    " another text", name,
+                    " a different text", name,
                 )  # fmt: skip
                 return False
         return True
@@ -203,7 +205,7 @@ class _Matching:
         return [scale["name"] for scale in self._protocol.wire()["scales"]]
 
     def _spans(self, said: Said, output: Judged) -> list[dict[str, Any]]:
-        """The marks as a page would send them, each once."""
+        """The marks as the page would send them, without duplicates."""
         wire = self._protocol.wire()
         names = [severity["name"] for severity in wire["severities"]]
         found = {
@@ -214,7 +216,7 @@ class _Matching:
         return list(found.values())
 
     def parts(self) -> list[ImportedTask]:
-        """What is new, by rater and task; a column that changes is sent again, whole."""
+        """New and changed answers by rater and task; a changed column is sent again completely."""
         asked: dict[int, set[Place]] = defaultdict(set)
         for place in self._outputs:
             asked[place[0]].add(place)
@@ -250,12 +252,12 @@ class _Matching:
         )  # fmt: skip
 
     def notes(self) -> Sequence[Note]:
-        """What was passed over."""
+        """A note on the answers that were passed over."""
         if not self.merged:
             return ()
         text = (
-            "answers about an output that equals another system's, whose first answer counts for"
-            f" both: {self.merged}"
+            f"passed over {self.merged} answers about outputs identical to another system's: the"
+            " first answer counts for both"
         )
         return (Note("identical-outputs", text),)
 
@@ -278,12 +280,12 @@ def _plain(answer: Answer) -> tuple[object, ...]:
 def _span(
     mark: Mark, output: Judged, severities: Sequence[str], categories: Sequence[str], *, units: bool
 ) -> dict[str, Any]:  # fmt: skip
-    """A mark as a page would send it; what cuts a character is widened to hold all of it."""
+    """A mark as the page would send it, widened so that it splits no character."""
     text = (output.source if mark.side == "source" else output.text) or ""
     start, end = mark.start, mark.end
     if units and start is not None and end is not None:
         inside = from_inclusive(code_points(text, skip="\n"), start, end - 1)
-        # What lies outside stays outside, for the check to tell.
+        # A mark outside the text stays outside, so that the check reports it.
         start, end = inside or (start + len(text), end + len(text))
     span: dict[str, Any] = {
         "side": mark.side, "severity": _named(mark.severity, severities),
@@ -301,5 +303,5 @@ def _span(
 
 
 def _named(name: str | None, known: Sequence[str]) -> str | None:
-    """The name as the campaign writes it."""
+    """The campaign's spelling of a name."""
     return {one.lower(): one for one in known}.get((name or "").lower(), name)

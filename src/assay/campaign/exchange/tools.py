@@ -1,4 +1,4 @@
-"""Export for other tools: what was asked and what was answered, as their files."""
+"""Export to the files of other tools: questions and answers of a campaign."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from typing import Any
 
 import polars as pl
 
-from assay.campaign.exchange.rows import answers_of, seconds_of
+from assay.campaign.exchange.export import answers_of, seconds_of
 from assay.campaign.protocols import make_protocol
 from assay.campaign.protocols.base import Protocol
 from assay.campaign.records import GIVEN, IMPORTED, Collected, Span, Stored
@@ -33,15 +33,15 @@ Written = dict[str, int]
 
 
 @dataclass(frozen=True)
-class Matter:
-    """What there is to export, of one language pair."""
+class ExportedPair:
+    """A campaign's content in one language pair, to be exported."""
 
     settings: Settings
     protocol: Protocol
     outputs: pl.DataFrame
-    """The outputs that are judged, with their texts, in the order of the test set."""
+    """The outputs that are judged, with their texts, in test-set order."""
     collected: Collected
-    """What was gathered about them."""
+    """The answers about them."""
     lp: str | None
 
     @property
@@ -56,7 +56,7 @@ class Matter:
         return source, target
 
     def said(self) -> list[Said]:
-        """What raters said of every output, second showings too."""
+        """All answers about outputs, repeats and checks included."""
         answers = self.collected.answers
         (scale,) = {name for item in answers for name in item.answer.scores} or {"score"}
         return [
@@ -73,21 +73,21 @@ def export_format(
     *,
     lp: str | None = None,
 ) -> Exported:
-    """Write a campaign as the files of another tool, in a new folder: all of them or none.
+    """Write a campaign as the files of another tool to a new folder, all or none.
 
-    ``lp`` chooses the language pair where there are several. A format that cannot hold what the
-    protocol asks for is refused. Answers of raters who are left out are not written.
+    ``lp`` chooses one of several language pairs. A format that cannot hold the protocol's answers
+    is refused. Answers of excluded raters are not written.
     """
     need_known("format", format, list(TOOLS))
     need_fit(format, settings)
-    matter = _matter(collected, settings, lp)
+    pair = _exported_pair(collected, settings, lp)
     target = Path(folder).absolute()
     if target.exists() and not (target.is_dir() and not any(target.iterdir())):
-        raise InputError(f"'{folder}' is there already; name a new or empty folder")
+        raise InputError(f"'{folder}' already exists; choose a new or empty folder")
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     try:
         part.mkdir(parents=True)
-        written = TOOLS[format].write(matter, part)
+        written = TOOLS[format].write(pair, part)
         if target.is_dir():
             target.rmdir()
         part.replace(target)
@@ -100,7 +100,7 @@ def export_format(
 
 
 def need_fit(format: str, settings: Settings) -> None:
-    """Refuse a format that cannot hold what the protocol asks for."""
+    """Refuse a format that cannot hold the protocol's answers."""
     protocol = make_protocol(settings)
     if TOOLS[format].fits(protocol):
         return
@@ -109,8 +109,8 @@ def need_fit(format: str, settings: Settings) -> None:
     raise OptionError("format", format, fault, f"choose from {', '.join(fitting)}")
 
 
-def _matter(collected: Collected, settings: Settings, lp: str | None) -> Matter:
-    """What is exported; refused where it is about several language pairs."""
+def _exported_pair(collected: Collected, settings: Settings, lp: str | None) -> ExportedPair:
+    """The content in one language pair; an error if there are several and none is chosen."""
     frame = collected.scores
     pairs = frame["lp"].unique(maintain_order=True).to_list() if "lp" in frame.columns else []
     if len(pairs) > 1 and lp is None:
@@ -129,11 +129,11 @@ def _matter(collected: Collected, settings: Settings, lp: str | None) -> Matter:
     test_set = read_scores(frame, metrics=())
     outputs = _judged(test_set, frame, collected.sample)
     gathered = replace(collected, answers=answers)
-    return Matter(settings, make_protocol(settings), outputs, gathered, pair)
+    return ExportedPair(settings, make_protocol(settings), outputs, gathered, pair)
 
 
 def _judged(test_set: TestSet, frame: pl.DataFrame, sample: pl.DataFrame | None) -> pl.DataFrame:
-    """The outputs that were drawn, in the order of the test set."""
+    """The sampled outputs, in test-set order."""
     frame = frame.filter(pl.col("target").is_not_null())
     if sample is None:
         return frame
@@ -143,7 +143,7 @@ def _judged(test_set: TestSet, frame: pl.DataFrame, sample: pl.DataFrame | None)
 
 
 def _of(sample: pl.DataFrame, frame: pl.DataFrame) -> pl.Expr:
-    """The rows of a sample that are about these language pairs."""
+    """The rows of a sample in these language pairs."""
     if "lp" in sample.columns and "lp" in frame.columns:
         return pl.col("lp").is_in(frame["lp"].unique().to_list())
     return pl.lit(True)
@@ -160,36 +160,36 @@ def _said(item: Stored, scale: str, seconds: float) -> Said:
 
 
 def ended_of(item: Stored) -> float:
-    """When an answer was given, in seconds since 1970: by our clock, or the other tool's."""
+    """When an answer was given, in seconds since 1970, by our clock or another tool's."""
     if item.reason == IMPORTED and item.timing.sent:
         return datetime.fromisoformat(item.timing.sent).timestamp()
     return item.received / 1000
 
 
 def _mark(span: Span) -> Mark:
-    """A mark; one of something that is missing has no stretch of the text."""
+    """The mark of a span; a mark of missing words has no position."""
     if span.missing:
         return Mark(span.category, span.severity, side=span.side)
     return Mark(span.category, span.severity, span.start, span.end, span.side)
 
 
-def _pearmut(matter: Matter, folder: Path) -> Written:
-    protocol = {"esa": "ESA", "mqm": "MQM"}.get(matter.protocol.name, "DA")
+def _pearmut(pair: ExportedPair, folder: Path) -> Written:
+    protocol = {"esa": "ESA", "mqm": "MQM"}.get(pair.protocol.name, "DA")
     info: dict[str, Any] = {"protocol": protocol}
-    scale = matter.protocol.range
+    scale = pair.protocol.range
     if protocol == "DA" and scale not in (None, (0, 100)):
-        own = matter.protocol.wire()["scales"][0]
+        own = pair.protocol.wire()["scales"][0]
         info["sliders"] = [{"name": own["name"], "min": own["low"], "max": own["high"],
                             "step": own["step"]}]  # fmt: skip
     if protocol == "MQM":
-        wire = matter.protocol.wire()
+        wire = pair.protocol.wire()
         info["mqm_severities"] = [one["name"] for one in wire["severities"]]
         info["mqm_categories"] = _tree(wire["categories"])
-    name = matter.settings.name
-    write_campaign(matter.outputs, folder / "campaign.json", name=name, info=info)
-    said = matter.said()
+    name = pair.settings.name
+    write_campaign(pair.outputs, folder / "campaign.json", name=name, info=info)
+    said = pair.said()
     write_pearmut(said, folder / "annotations.jsonl")
-    return {"campaign.json": matter.outputs.height, "annotations.jsonl": len(said)}
+    return {"campaign.json": pair.outputs.height, "annotations.jsonl": len(said)}
 
 
 def _tree(categories: list[str]) -> dict[str, list[str]]:
@@ -200,46 +200,46 @@ def _tree(categories: list[str]) -> dict[str, list[str]]:
     return found
 
 
-def _appraise(matter: Matter, folder: Path) -> Written:
-    lp = "-".join(matter.languages)
-    frame = matter.outputs.drop("lp", strict=False)
+def _appraise(pair: ExportedPair, folder: Path) -> Written:
+    lp = "-".join(pair.languages)
+    frame = pair.outputs.drop("lp", strict=False)
     save_format(frame, folder / "batches.json", "appraise-batches", "scores", Options(lp=lp))
-    said = [one for one in matter.said() if one.score is not None]
-    write_appraise(said, folder / "results.csv", matter.languages)
+    said = [one for one in pair.said() if one.score is not None]
+    write_appraise(said, folder / "results.csv", pair.languages)
     return {"batches.json": frame.height, "results.csv": len(said)}
 
 
-def _label_studio(matter: Matter, folder: Path) -> Written:
+def _label_studio(pair: ExportedPair, folder: Path) -> Written:
     path = folder / "tasks.json"
-    if matter.protocol.kind == "judgments":
-        frame = _table(matter, "judgments")
+    if pair.protocol.kind == "judgments":
+        frame = _table(pair, "judgments")
         save_format(frame, path, "label-studio", "judgments")
         return {path.name: frame.height}
-    said = matter.said()
-    key = [name for name in ("lp", "doc", "seg", "system") if name in matter.outputs.columns]
+    said = pair.said()
+    key = [name for name in ("lp", "doc", "seg", "system") if name in pair.outputs.columns]
     done = {tuple(getattr(one, name) for name in key) for one in said}
-    shown = [*key, *(name for name in ("source", "target") if name in matter.outputs.columns)]
+    shown = [*key, *(name for name in ("source", "target") if name in pair.outputs.columns)]
     rest = [
-        row for row in matter.outputs.select(shown).to_dicts()
+        row for row in pair.outputs.select(shown).to_dicts()
         if tuple(row[name] for name in key) not in done
     ]  # fmt: skip
     write_label_studio(said, path, rest)
     return {path.name: len(said) + len(rest)}
 
 
-def _table(matter: Matter, name: str) -> pl.DataFrame:
-    frames = answers_of(matter.collected)
+def _table(pair: ExportedPair, name: str) -> pl.DataFrame:
+    frames = answers_of(pair.collected)
     if name not in frames:
-        raise InputError(f"the campaign has no {name} so far, and this format holds nothing else")
+        raise InputError(f"the campaign has no {name} yet, and this format holds nothing else")
     return frames[name]
 
 
-def _google_mqm(matter: Matter, folder: Path) -> Written:
-    key = [name for name in ("lp", "system", "doc", "seg") if name in matter.outputs.columns]
-    texts = matter.outputs.select(*key, *_texts(matter.outputs))
-    frame = _table(matter, "errors").select(
+def _google_mqm(pair: ExportedPair, folder: Path) -> Written:
+    key = [name for name in ("lp", "system", "doc", "seg") if name in pair.outputs.columns]
+    texts = pair.outputs.select(*key, *_texts(pair.outputs))
+    frame = _table(pair, "errors").select(
         *key, "rater", "category", "severity", "side", "start", "end",
-        # A line of this format is one error: what raters wrote has to fit into it.
+        # In this format a line is an error, so comments must not break lines.
         pl.col("comment").str.replace_all(r"\s+", " "),
     )  # fmt: skip
     frame = frame.join(texts, on=key, how="left", maintain_order="left", nulls_equal=True)
@@ -251,11 +251,11 @@ def _texts(frame: pl.DataFrame) -> list[str]:
     return [name for name in ("source", "target") if name in frame.columns]
 
 
-def _mt_metrics_eval(matter: Matter, folder: Path) -> Written:
+def _mt_metrics_eval(pair: ExportedPair, folder: Path) -> Written:
     """The test set as numbered lines, mean scores, and every rater's marks."""
-    options = Options(lp="-".join(matter.languages))
-    key = [name for name in ("doc", "seg") if name in matter.outputs.columns]
-    order = matter.outputs.select(key).unique(maintain_order=True)
+    options = Options(lp="-".join(pair.languages))
+    key = [name for name in ("doc", "seg") if name in pair.outputs.columns]
+    order = pair.outputs.select(key).unique(maintain_order=True)
     order = order.with_columns(pl.int_range(1, pl.len() + 1).cast(pl.String).alias("_line"))
 
     def numbered(frame: pl.DataFrame) -> pl.DataFrame:
@@ -263,17 +263,17 @@ def _mt_metrics_eval(matter: Matter, folder: Path) -> Written:
         return placed.drop("seg", "lp", strict=False).rename({"_line": "seg"})
 
     target = folder / "data"
-    frame = numbered(matter.outputs)
+    frame = numbered(pair.outputs)
     save_format(frame, target, "mt-metrics-eval", "scores", options)
-    rated = _table(matter, "ratings")
+    rated = _table(pair, "ratings")
     genuine = pl.all_horizontal(
         pl.col(name).is_null() for name in ("check", "repeat") if name in rated.columns
     ) if {"check", "repeat"} & set(rated.columns) else pl.lit(True)  # fmt: skip
     means = numbered(rated.filter(genuine)).group_by("system", "seg", maintain_order=True)
     scores = means.agg(pl.col("score").mean()).drop_nulls("score")
-    human = Options(lp=options.lp, human_scores=matter.settings.protocol)
+    human = Options(lp=options.lp, human_scores=pair.settings.protocol)
     save_format(scores, target, "mt-metrics-eval", "ratings", human)
-    marks = answers_of(matter.collected).get("errors")
+    marks = answers_of(pair.collected).get("errors")
     if marks is not None:
         save_format(numbered(marks), target, "mt-metrics-eval", "errors", human)
     for path in target.iterdir():
@@ -285,16 +285,16 @@ def _mt_metrics_eval(matter: Matter, folder: Path) -> Written:
     }  # fmt: skip
 
 
-def _wmt_rnk(matter: Matter, folder: Path) -> Written:
-    frame = _table(matter, "judgments")
-    options = Options() if "lp" in frame.columns else Options(lp=matter.lp)
+def _wmt_rnk(pair: ExportedPair, folder: Path) -> Written:
+    frame = _table(pair, "judgments")
+    options = Options() if "lp" in frame.columns else Options(lp=pair.lp)
     save_format(frame, folder / "judgments.csv", "wmt-rnk", "judgments", options)
     return {"judgments.csv": frame["set"].n_unique()}
 
 
-def _xliff(matter: Matter, folder: Path) -> Written:
-    frame = _table(matter, "edits")
-    save_format(frame, folder / "edits.xlf", "xliff", "edits", Options(lp=matter.lp))
+def _xliff(pair: ExportedPair, folder: Path) -> Written:
+    frame = _table(pair, "edits")
+    save_format(frame, folder / "edits.xlf", "xliff", "edits", Options(lp=pair.lp))
     return {"edits.xlf": frame.height}
 
 
@@ -312,9 +312,9 @@ def _compares(protocol: Protocol) -> bool:
 
 @dataclass(frozen=True)
 class Tool:
-    """A format: how it is written, for which protocols, and what it holds in words."""
+    """A format: its writer, the protocols it fits, and its content in words."""
 
-    write: Callable[[Matter, Path], Written]
+    write: Callable[[ExportedPair, Path], Written]
     fits: Callable[[Protocol], bool]
     holds: str
 

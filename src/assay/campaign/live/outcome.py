@@ -1,11 +1,11 @@
-"""What answers say of the systems, by the public functions for them."""
+"""What a set of answers says about the systems, computed by Assay's public functions."""
 
 from __future__ import annotations
 
 from collections import Counter
 from dataclasses import dataclass, replace
 
-from assay.campaign.live.beginning import (
+from assay.campaign.live.plan import (
     LivePlan,
     edits_of,
     judgments_of,
@@ -29,17 +29,17 @@ NOTHING = Outcome()
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """The outcome of some answers, and why there is none where there is none."""
+    """The outcome of some answers, or a note on why there is none."""
 
     outcome: Outcome = NOTHING
     answers: Estimates | None = None
-    """The scores with intervals for these answers alone."""
+    """The scores with intervals for these answers only."""
     monitoring: Monitoring | None = None
     verdicts: JudgmentsMonitoring | None = None
     used: Counter[str] | None = None
-    """How many answers there are of every system."""
+    """The number of answers for each system."""
     ratings: Ratings | None = None
-    """The table that it rests on, where ratings are collected."""
+    """The ratings it rests on, if ratings are collected."""
     notes: tuple[Note, ...] = ()
 
 
@@ -50,7 +50,7 @@ def costs_of(plan: LivePlan) -> Costs:
 
 
 def outcome_of(plan: LivePlan, collected: Collected, seed: int) -> Statement:
-    """What these answers say."""
+    """Compute the outcome of these answers."""
     try:
         return _OUTCOMES[plan.kind](plan, collected, seed)
     except AssayError as error:
@@ -58,7 +58,7 @@ def outcome_of(plan: LivePlan, collected: Collected, seed: int) -> Statement:
 
 
 def first_scale(plan: LivePlan) -> str | None:
-    """The scale whose ratings decide, where several are asked."""
+    """The scale that decides, if there are several."""
     scales = scales_of(plan)
     return scales[0] if len(scales) > 1 else None
 
@@ -87,10 +87,9 @@ def estimate_of(plan: LivePlan, ratings: Ratings, target: str | None = None) -> 
 def monitor_of(
     plan: LivePlan, ratings: Ratings | None, before: Monitoring | None, target: float | None
 ) -> tuple[Monitoring | None, tuple[Note, ...]]:
-    """Verdicts at the planned looks that are complete, those ``before`` being what they were.
+    """Verdicts at the planned looks that are complete; those in ``before`` are kept.
 
-    ``target`` is the half-width that is wanted now; with another than before, all looks are judged
-    by it.
+    ``target`` is the wanted half-width; if it has changed, all looks are judged again.
     """
     if ratings is None or plan.sample is None or not plan.watched:
         return None, ()

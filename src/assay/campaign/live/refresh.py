@@ -17,18 +17,18 @@ from assay.campaign.hub import Hub
 from assay.errors import AssayError
 
 EVERY = 1.0
-"""Seconds between two questions whether a look is due."""
+"""Seconds between two checks whether a look is due."""
 PATIENCE = 600.0
-"""Seconds after which a process that says nothing is ended."""
+"""Seconds after which a silent process is killed."""
 LONGEST_PAUSE = 30.0
-"""Seconds between two starts of a process that ends at once."""
+"""Longest wait, in seconds, before a process that keeps failing is restarted."""
 STOP_SECONDS = 5.0
 
 log = logging.getLogger("assay.campaign")
 
 
 class Refresher:
-    """Asks the process again and again, and starts it anew where it has ended."""
+    """Asks the process for results repeatedly, and restarts it when it has ended."""
 
     def __init__(self, hub: Hub, every: float = EVERY) -> None:
         self._hub, self._every = hub, every
@@ -41,16 +41,16 @@ class Refresher:
 
     @property
     def process(self) -> int | None:
-        """The number of the process, while there is one."""
+        """The id of the process, while it runs."""
         return None if self._process is None else self._process.pid
 
     def start(self) -> None:
-        """Begin."""
+        """Start the thread."""
         self._hub.refreshed = time.monotonic()
         self._thread.start()
 
     def stop(self) -> None:
-        """End the process; what it has not told is computed next time."""
+        """Stop the thread and the process; unfinished results are computed next time."""
         self._stop.set()
         self._thread.join(STOP_SECONDS)
         self._end()
@@ -72,7 +72,7 @@ class Refresher:
                 pause = min(2 * pause, LONGEST_PAUSE)
 
     def _begin(self) -> None:
-        """Start a process; a thread takes what it tells, so that waiting for it can end."""
+        """Start a process, and a thread that reads its replies so that waiting can time out."""
         self.started += 1
         process = subprocess.Popen(
             [sys.executable, "-m", "assay.campaign.live.process"], text=True, encoding="utf-8",
@@ -89,11 +89,11 @@ class Refresher:
         process.wait()
         for pipe in (process.stdin, process.stdout):
             if pipe is not None:
-                with suppress(OSError):  # closing sends what it never took
+                with suppress(OSError):  # closing flushes what was never read
                     pipe.close()
 
     def _ask(self) -> None:
-        """One round: what is new of every campaign is stored."""
+        """Store everything new about every campaign."""
         places = {slug: one.place for slug, one in list(self._hub.campaigns.items())}
         self._say(json.dumps(places))
         while not self._stop.is_set():
@@ -125,12 +125,12 @@ class Refresher:
             else:
                 fields = {"campaign": campaign.slug, "fault": message["fault"]}
                 log.warning("results", extra={"fields": fields})
-        except AssayError as error:  # the disk is full, or the server stops: tried again later
+        except AssayError as error:  # a full disk or a stopping server: retried later
             raise ValueError(str(error)) from error
 
 
 def _take(process: subprocess.Popen[str], lines: queue.SimpleQueue[str]) -> None:
-    """Everything that the process tells; an empty line once it has ended."""
+    """Queue every reply of the process, then an empty line once it has ended."""
     assert process.stdout is not None
     try:
         for line in process.stdout:

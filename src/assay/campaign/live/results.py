@@ -1,4 +1,4 @@
-"""How a campaign stands: planned looks taken once, and everything between them for orientation."""
+"""The results of a campaign: planned looks, each taken once, and provisional numbers between."""
 
 from __future__ import annotations
 
@@ -12,17 +12,6 @@ import numpy as np
 
 from assay._version import __version__
 from assay.campaign.campaign import Campaign
-from assay.campaign.live.beginning import (
-    Begun,
-    LivePlan,
-    begun,
-    judgments_of,
-    make_plan,
-    ratings_of,
-    reached_at,
-    scales_of,
-)
-from assay.campaign.live.how import how_collected
 from assay.campaign.live.outcome import (
     Statement,
     costs_of,
@@ -31,8 +20,19 @@ from assay.campaign.live.outcome import (
     monitor_of,
     outcome_of,
 )
-from assay.campaign.live.standing import live_pairs, live_systems, tested_differences
-from assay.campaign.records import Collected, LookSeen, Stored
+from assay.campaign.live.plan import (
+    Beginning,
+    LivePlan,
+    beginning_of,
+    how_collected,
+    judgments_of,
+    make_plan,
+    ratings_of,
+    reached_at,
+    scales_of,
+)
+from assay.campaign.live.systems import live_pairs, live_systems, tested_differences
+from assay.campaign.records import Collected, LookSeen
 from assay.campaign.store import looking
 from assay.campaign.store.clock import iso
 from assay.campaign.store.collected import read_answers
@@ -55,22 +55,22 @@ from assay.ranking.best import next_sets
 from assay.results import Note, from_plain, money_text, plain, plural
 
 SETS = 64
-"""Sets that are kept ready: every screen takes one of them."""
+"""Sets kept ready to be shown, one per screen."""
 
 
 @dataclass(frozen=True)
 class Live:
-    """A campaign with what is fixed of it, so that results are computed again and again."""
+    """A campaign with its plan, for computing results repeatedly."""
 
     campaign: Campaign
     plan: LivePlan
     seed: int
     looks: list[LookTaken] = field(default_factory=list)
-    """Those that took place, as far as they have been read."""
+    """The looks taken, as far as they have been read."""
 
 
 def follow_campaign(campaign: Campaign) -> Live:
-    """Read once what does not change."""
+    """Read what does not change during a campaign."""
     with campaign.moment() as db:
         tasks = looking.read_order(db)
         plan = make_plan(read_answers(db), tasks, campaign.settings)
@@ -79,7 +79,7 @@ def follow_campaign(campaign: Campaign) -> Live:
 
 @dataclass(frozen=True, slots=True)
 class DueLook:
-    """A look that was computed and is to be stored."""
+    """A computed look that is not stored yet."""
 
     taken: LookTaken
     at: int
@@ -87,7 +87,7 @@ class DueLook:
     rest: tuple[str, ...]
 
     def stored(self) -> dict[str, Any]:
-        """The look as it is stored."""
+        """The look in the form that is stored."""
         taken = self.taken
         return {
             "number": taken.number, "n": taken.n, "at": self.at,
@@ -99,11 +99,11 @@ class DueLook:
 
 
 def bring_up_to_date(campaign: Campaign, live: Live | None = None) -> CampaignResults:
-    """Take every look that is due, compute the result where it is another by now, store both."""
+    """Take and store every look that is due, and the result if it has changed."""
     live = live or follow_campaign(campaign)
     while (due := next_due(live)) is not None:
         campaign.keep_look(due.stored())
-    basis, known = standing_mark(live), campaign.results()
+    basis, known = basis_of(live), campaign.results()
     with campaign.moment() as db:
         row = looking.read_live(db)
     if known is not None and row is not None and row.basis == basis:
@@ -113,15 +113,15 @@ def bring_up_to_date(campaign: Campaign, live: Live | None = None) -> CampaignRe
     return found
 
 
-def standing_mark(live: Live) -> str:
-    """Another one whenever the result would be: the beginning, its answers, what was decided."""
+def basis_of(live: Live) -> str:
+    """All that the result depends on: the beginning, its answers, and decisions of people."""
     with live.campaign.moment() as db:
-        far = begun(looking.read_states(db, live.plan.tasks))
-        return f"{__version__}:{far.tasks}:{far.had}:{looking.read_changes(db)}"
+        far = beginning_of(looking.read_states(db, live.plan.tasks))
+        return f"{__version__}:{far.tasks}:{far.with_excluded}:{looking.read_changes(db)}"
 
 
 def sets_to_show(live: Live) -> list[list[str]] | None:
-    """Sets of systems to show next, where these are chosen by all judgments so far."""
+    """The sets of systems to show next, if all judgments so far choose them; else None."""
     screen = live.plan.settings.screen
     if live.plan.kind != "judgments" or screen.sets == "planned":
         return None
@@ -140,7 +140,7 @@ def sets_to_show(live: Live) -> list[list[str]] | None:
 
 
 def next_due(live: Live) -> DueLook | None:
-    """The first planned look that can take place and has not, computed as of when it was due."""
+    """Compute the next planned look as of the time it was due; None if it is not due."""
     plan = live.plan
     with live.campaign.moment() as db:
         past = _past(live, db)
@@ -149,7 +149,7 @@ def next_due(live: Live) -> DueLook | None:
         number, n = len(past) + 1, plan.sizes[len(past)]
         tasks = plan.tasks_for(n)
         states = looking.read_states(db, plan.tasks)
-        if begun(states).tasks < tasks:
+        if beginning_of(states).tasks < tasks:
             return None
         at = reached_at(states, tasks)
         seen = looking.read_seen(db, [task.task for task in plan.tasks[:tasks]], at)
@@ -171,14 +171,14 @@ def next_due(live: Live) -> DueLook | None:
 
 
 def _past(live: Live, db: Any) -> list[LookTaken]:
-    """The looks that took place; each is read once."""
+    """The looks taken; each is read once."""
     for row in looking.read_looks(db, after=len(live.looks)):
         live.looks.append(from_plain(row.result, LookTaken, "the look"))
     return list(live.looks)
 
 
 def _numbers(collected: Collected) -> set[int]:
-    """The answers that count."""
+    """The numbers of the answers that count."""
     return {item.number for item in collected.answers if not item.excluded}
 
 
@@ -191,7 +191,7 @@ def _limit(monitoring: Monitoring | None, number: int) -> float | None:
 def _verdict(
     plan: LivePlan, said: Statement, monitoring: Monitoring | None
 ) -> tuple[int, int, bool]:
-    """How many pairs (scores: systems) are decided, of how many, and whether that was the goal."""
+    """How many pairs (or scores) are decided, of how many, and whether that meets the goal."""
     if monitoring is not None:
         reached = sum(item.reached is not None for item in monitoring.items)
         return reached, len(monitoring.items), reached == len(monitoring.items)
@@ -207,7 +207,7 @@ def _verdict(
 
 
 def compute(live: Live) -> CampaignResults:
-    """What the campaign says now."""
+    """Compute the current result."""
     plan = live.plan
     with live.campaign.moment() as db:
         now = live.campaign.now()
@@ -217,56 +217,53 @@ def compute(live: Live) -> CampaignResults:
         collected = read_answers(db)
         rule = looking.read_rule(db, plan.settings.stop)
         how = how_collected(plan, rule, db, collected)
-    far = begun(states)
-    n = int(plan.ends[far.had])
-    inside = {task.task for task in plan.tasks[: far.had]}
+    far = beginning_of(states)
+    n = int(plan.ends[far.with_excluded])
+    inside = {task.task for task in plan.tasks[: far.with_excluded]}
     ours = [item for item in collected.answers if item.task in inside and item.kind == "rate"]
     used = replace(collected, answers=tuple(ours))
     said = outcome_of(plan, used, live.seed)
-    at_look = bool(past) and past[-1].n == n and far.tasks == far.had
+    at_look = bool(past) and past[-1].n == n and far.tasks == far.with_excluded
     monitoring, notes = _watched(plan, past, far, used, said, rule.target)
     met = _goal_met(past, rule, plan.total)
-    behind = _numbers(replace(collected, answers=_behind(collected, inside)))
+    later = tuple(
+        item for item in collected.answers if item.kind == "rate" and item.task not in inside
+    )
+    waiting = _numbers(replace(collected, answers=later))
     found = CampaignResults(
         name=plan.settings.name, as_of=iso(now), collects=plan.kind, goal=rule.goal,
-        level=rule.level, tasks=len(plan.tasks), beginning=far.had, n=n,
-        total=plan.total, used=len(_numbers(used)), waiting=len(behind), planned=plan.sizes,
+        level=rule.level, tasks=len(plan.tasks), beginning=far.with_excluded, n=n,
+        total=plan.total, used=len(_numbers(used)), waiting=len(waiting), planned=plan.sizes,
         looks=tuple(past), next_look=_next_look(plan, met, len(past), states),
-        redo=_unfinished(plan, states[: far.had])[1], orientation=not at_look,
+        redo=_unfinished(plan, states[: far.with_excluded])[1], orientation=not at_look,
         outcome=said.outcome,
         systems=live_systems(said, past, monitoring, resting),
         pairs=live_pairs(said, past, monitoring, at_look=at_look), monitoring=monitoring,
         verdicts=said.verdicts, by_scale=_other_scales(plan, used),
         raters=_raters(plan, collected),
         left_out=_left_out(plan, left_out, collected),
-        everybody=_everybody(live, used) if left_out else None,
+        everybody=_with_everybody(live, used) if left_out else None,
         goal_met=met, how=how,
         pay=costs_of(plan), notes=(*notes, *said.notes),
     )  # fmt: skip
     return _with_prices(found)
 
 
-def _behind(collected: Collected, inside: set[int]) -> tuple[Stored, ...]:
-    return tuple(
-        item for item in collected.answers if item.kind == "rate" and item.task not in inside
-    )
-
-
 def _goal_met(past: Sequence[LookTaken], rule: Stop, total: int) -> int | None:
-    """The look that reached the goal, as the rule is now."""
+    """The number of the look that reached the goal of the current rule."""
     found = [look for look in past if look.met and (rule.goal != "budget" or look.n == total)]
     return found[0].number if found else None
 
 
 def _watched(
-    plan: LivePlan, past: Sequence[LookTaken], far: Begun, used: Collected, said: Statement,
+    plan: LivePlan, past: Sequence[LookTaken], far: Beginning, used: Collected, said: Statement,
     target: float | None,
 ) -> tuple[Monitoring | None, tuple[Note, ...]]:  # fmt: skip
-    """Where every pair stands; that of the last look where less is in now than it had."""
+    """The monitoring now, or that of the last look if the beginning has become shorter since."""
     before, ratings = past[-1].monitoring if past else None, said.ratings
     if past and far.tasks < plan.tasks_for(past[-1].n):
         return before, ()
-    if far.tasks < far.had:
+    if far.tasks < far.with_excluded:
         inside = {task.task for task in plan.tasks[: far.tasks]}
         kept = tuple(item for item in used.answers if item.task in inside)
         ratings = ratings_of(plan, replace(used, answers=kept), first_scale(plan))
@@ -276,7 +273,7 @@ def _watched(
 def _next_look(
     plan: LivePlan, met: int | None, past: int, states: Sequence[TaskState]
 ) -> NextLook | None:
-    """The look to come, and what is missing until then."""
+    """The next look, and what is missing for it."""
     if past >= len(plan.sizes) or met is not None:
         return None
     n = plan.sizes[past]
@@ -303,7 +300,7 @@ def _unfinished(plan: LivePlan, states: Sequence[TaskState]) -> tuple[int, int]:
 
 
 def _other_scales(plan: LivePlan, used: Collected) -> dict[str, Estimates] | None:
-    """The scores on the scales that looks do not go by."""
+    """The scores on the scales that looks do not use."""
     found = {}
     for scale in scales_of(plan)[1:]:
         ratings = ratings_of(plan, used, scale)
@@ -348,14 +345,14 @@ def _summary_of(plan: LivePlan, collected: Collected, rater: str) -> RaterSummar
     return next((item for item in found if item.rater == rater), None)
 
 
-def _everybody(live: Live, used: Collected) -> Outcome:
-    """The outcome with the answers of those who are left out."""
+def _with_everybody(live: Live, used: Collected) -> Outcome:
+    """The outcome with the answers of excluded raters too."""
     everybody = {item.rater for item in used.answers}
     return outcome_of(live.plan, _including(used, everybody), live.seed).outcome
 
 
 def _including(collected: Collected, raters: Collection[str]) -> Collected:
-    """The same with these raters counted, excluded or not."""
+    """The answers with these raters counted, even if they are excluded."""
     return replace(collected, answers=tuple(
         replace(item, excluded=False) if item.excluded and item.rater in raters else item
         for item in collected.answers
@@ -363,7 +360,7 @@ def _including(collected: Collected, raters: Collection[str]) -> Collected:
 
 
 def _needed(item: Difference, estimates: Estimates, found: CampaignResults) -> int | None:
-    """The ratings that decide a pair; a look is needed for it, so never fewer than until then."""
+    """The ratings that decide a pair; only a look can, so at least those until the next one."""
     needed, look = ratings_to_decide(item, estimates), found.next_look
     if needed is None or not found.planned or found.verdicts is not None:
         return needed
@@ -371,7 +368,7 @@ def _needed(item: Difference, estimates: Estimates, found: CampaignResults) -> i
 
 
 def _with_prices(found: CampaignResults) -> CampaignResults:
-    """What to do next, and what deciding the rest costs."""
+    """Add the next steps, and the cost of deciding the open pairs."""
     pay, lines = found.pay, []
     undecided: tuple[OpenPair, ...] = ()
     if (estimates := found.outcome.estimates) is not None:

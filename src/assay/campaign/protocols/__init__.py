@@ -1,7 +1,7 @@
 """Protocols: what raters are asked, and what counts as an answer.
 
-A protocol says in :meth:`~assay.campaign.protocols.base.Protocol.wire` what the page shows and
-checks what comes back. It knows neither systems nor who asks.
+A protocol describes the page's questions (:meth:`~assay.campaign.protocols.base.Protocol.wire`)
+and checks the answers. It knows neither systems nor raters.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What every protocol can do: say what it asks, and check what came back."""
+"""The base of all protocols: what the page needs to know, and how answers are checked."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from assay.tables.tables import Better
 Kind = Literal["ratings", "judgments", "edits"]
 
 TIE = "tie"
-"""The winner where two outputs are equally good."""
+"""The winner if two outputs are equally good."""
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Protocol(ABC):
 
     @abstractmethod
     def read(self, reader: Reader, answers: object, shown: Shown, screen: int) -> list[Answer]:
-        """The answers to a screen, with every fault in ``reader``."""
+        """Read the answers to a screen; faults go to ``reader``."""
 
     def check(self, answers: object, shown: Shown, screen: int) -> tuple[Answer, ...]:
-        """The answers to a screen, complete; else an error with every fault and its path."""
+        """Read complete answers to a screen, or raise with every fault and its path."""
         reader = Reader()
         found = self.read(reader, answers, shown, screen)
         reader.stop()
@@ -59,11 +59,11 @@ class Protocol(ABC):
 
 
 class OutputProtocol(Protocol):
-    """A protocol that asks about every output of a screen by itself."""
+    """A protocol that asks about every output of a screen separately."""
 
     keys: ClassVar[tuple[str, ...]]
     from_scratch: ClassVar[bool] = False
-    """Whether something is asked where a system has no output."""
+    """Whether raters are asked even if a system has no output."""
 
     @abstractmethod
     def answer(
@@ -86,7 +86,7 @@ class OutputProtocol(Protocol):
             if given is None or key is None:
                 continue
             if key in found:
-                reader.fault(path, f"answers output {key[0]} of segment {key[1]} once more")
+                reader.fault(path, f"answers output {key[0]} of segment {key[1]} again")
             found[key] = self._one(reader, given, path, wanted[key])
         if not reader.faults:
             for code, place in wanted:
@@ -102,7 +102,7 @@ class OutputProtocol(Protocol):
 
 
 def _rated(shown: Shown, screen: int) -> Iterator[RatedText]:
-    """What a screen asks about."""
+    """The texts that a screen asks about."""
     outputs = {output.code: output for output in shown.outputs}
     for code in shown.screens[screen]:
         output = outputs[code]
@@ -114,26 +114,26 @@ def _rated(shown: Shown, screen: int) -> Iterator[RatedText]:
 
 
 def read_comment(reader: Reader, given: dict[str, Any], path: str) -> str | None:
-    """The comment, if one was written."""
+    """The comment, if there is one."""
     return reader.text(given["comment"], f"{path}.comment") if "comment" in given else None
 
 
 def read_skipped(
     reader: Reader, given: dict[str, Any], path: str, keys: tuple[str, ...]
 ) -> str | None:
-    """The reason why nothing is said, if that is so."""
+    """The reason for skipping, if the output was skipped."""
     if "skipped" not in given:
         return None
     for key in keys:
         if given.get(key):
-            reader.fault(f"{path}.{key}", "belongs to an answer that is skipped; send one of both")
+            reader.fault(f"{path}.{key}", "cannot be combined with skipped; send one of them")
     return reader.text(given["skipped"], f"{path}.skipped", filled=True)
 
 
 def _which(
     reader: Reader, given: dict[str, Any], path: str, wanted: list[tuple[str, int]]
 ) -> tuple[str, int] | None:
-    """The output and segment of an answer, if they are asked for on this screen."""
+    """The output and segment of an answer, if this screen asks for them."""
     code, place = given.get("code"), given.get("place")
     if not isinstance(code, str) or code not in {code for code, _ in wanted}:
         reader.fault(f"{path}.code", f"is {shown(code)}, not an output of this screen")

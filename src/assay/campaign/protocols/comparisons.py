@@ -48,19 +48,19 @@ class ComparisonProtocol(Protocol):
 
 @dataclass(frozen=True)
 class PairwiseProtocol(ComparisonProtocol):
-    """Which of two is better, or neither; how much and why, if the rater likes to say."""
+    """The better of two, or a tie; optionally how much better, and why."""
 
     name: ClassVar[str] = "pairwise"
     keys: ClassVar = ("winner", "strength", "reason")
 
     def wire(self) -> dict[str, Any]:
-        """How many grades of better there are."""
+        """The number of degrees of preference."""
         return self._wire(strengths=STRENGTHS)
 
     def compare(
         self, reader: Reader, given: dict[str, Any], path: str, codes: tuple[str, ...]
     ) -> dict[str, Any]:
-        """The winner; null where both are equally good."""
+        """The winner; null if both are equally good."""
         if "winner" not in given:
             reader.fault(f"{path}.winner", "is missing; send a code, or null if both are equal")
             return {}
@@ -70,9 +70,7 @@ class PairwiseProtocol(ComparisonProtocol):
             reader.fault(f"{path}.winner", message)
         if strength is not None:
             if winner is None:
-                reader.fault(
-                    f"{path}.strength", "has no meaning where both are equal; leave it out"
-                )
+                reader.fault(f"{path}.strength", "has no meaning if both are equal; leave it out")
             strength = reader.whole(strength, f"{path}.strength", 1, STRENGTHS)
         if reason is not None:
             reason = reader.text(reason, f"{path}.reason")
@@ -87,7 +85,7 @@ class RankingProtocol(ComparisonProtocol):
     keys: ClassVar = ("ranks",)
 
     def wire(self) -> dict[str, Any]:
-        """Nothing but the name."""
+        """Only the name."""
         return self._wire()
 
     def compare(

@@ -1,4 +1,4 @@
-"""Forms: what raters say of themselves and of the work."""
+"""Forms: raters' answers to questions about themselves and the work."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from assay.campaign.records import Answer, Shown
 
 
 def check_form(answers: object, shown: Shown) -> tuple[Answer, ...]:
-    """An answer to every question that needs one; else an error with every fault and its path."""
+    """Read an answer to every required question, or raise with every fault and its path."""
     reader, found = Reader(), dict[int, Answer]()
     questions, ((code,),) = shown.questions, shown.screens
     for number, entry in enumerate(reader.items(answers, "answers", len(questions))):
@@ -18,7 +18,7 @@ def check_form(answers: object, shown: Shown) -> tuple[Answer, ...]:
         if place is None or said is None:
             continue
         if place in found:
-            reader.fault(path, f"answers question {place} once more")
+            reader.fault(path, f"answers question {place} again")
         if questions[place].answers:
             reader.choice(said, f"{path}.comment", questions[place].answers)
         found[place] = Answer(code=code, place=place, comment=said)

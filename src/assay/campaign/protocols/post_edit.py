@@ -1,4 +1,4 @@
-"""Post-editing: the corrected text, and the work that it was."""
+"""Post-editing: the corrected text and the effort."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ KEYS = (
 )  # fmt: skip
 """Classes of keys that are counted."""
 IDLE_MS = 60_000
-"""A pause from which on time does not count as work."""
+"""Longer pauses do not count as work."""
 PAUSES_MS = (300, 1000)
 PAUSES = tuple(f"{unit}_{least}" for least in PAUSES_MS for unit in ("n", "ms"))
-"""Pauses at least that long: how many, and how long together."""
+"""Number and total length of pauses of at least this many milliseconds."""
 SESSION = ("opened", "closed", "active_ms", "idle_ms", "hidden_ms")
-"""From focus to focus: the client's times, and how the time between was spent."""
+"""One stay in a segment: the client's times, and how the time was spent."""
 MOST_SESSIONS = 10_000
 
 
 @dataclass(frozen=True)
 class PostEdit(OutputProtocol):
-    """The corrected text; where a system has no output, a translation from scratch."""
+    """The corrected text, or a translation from scratch if a system has no output."""
 
     name: ClassVar[str] = "post-edit"
     kind: ClassVar = "edits"
@@ -35,7 +35,7 @@ class PostEdit(OutputProtocol):
     editing: str = "full"
 
     def wire(self) -> dict[str, Any]:
-        """How much to change, which keys are counted, and from when on a pause is one."""
+        """The kind of editing, the keys that are counted, and the limits of pauses."""
         return self._wire(
             editing=self.editing, idle_ms=IDLE_MS, pauses_ms=list(PAUSES_MS), keys=list(KEYS)
         )
@@ -43,7 +43,7 @@ class PostEdit(OutputProtocol):
     def answer(
         self, reader: Reader, given: dict[str, Any], path: str, item: RatedText
     ) -> dict[str, Any]:
-        """The text as it should be, and how it came about."""
+        """The corrected text and the effort."""
         if "edited" not in given:
             reader.fault(f"{path}.edited", "is missing")
         edited = given.get("edited")

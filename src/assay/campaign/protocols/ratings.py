@@ -1,4 +1,4 @@
-"""Ratings: numbers on scales, ESA with marks and a number, MQM with marks that make the number."""
+"""Rating protocols: scales, ESA (marks and a score), MQM (marks whose weights make the score)."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ XSTS = Scale("score", 1, 5, 1, (
 ))  # fmt: skip
 ESA_SEVERITIES = ("minor", "major")
 ASK_BELOW = 85
-"""A lower ESA score without a mark is asked about, once."""
+"""A lower ESA score without a mark is questioned once."""
 
 
 @dataclass(frozen=True)
@@ -59,7 +59,7 @@ class ESA(OutputProtocol):
     severities: tuple[str, ...] = ESA_SEVERITIES
 
     def wire(self) -> dict[str, Any]:
-        """The scale, the severities, and below which score a mark is asked for."""
+        """The scale, the severities, and the score below which a mark is expected."""
         return self._wire(
             scales=wire_scales(self.scales), severities=self.severities, ask_below=ASK_BELOW
         )
@@ -67,7 +67,7 @@ class ESA(OutputProtocol):
     def answer(
         self, reader: Reader, given: dict[str, Any], path: str, item: RatedText
     ) -> dict[str, Any]:
-        """Marks, a number, and whether a low number without marks was asked about."""
+        """Marks, a score, and whether a low score without marks was questioned."""
         spans = read_spans(
             reader, given.get("spans", []), f"{path}.spans", item, self.severities, ()
         )
@@ -92,13 +92,13 @@ class MQM(OutputProtocol):
     weights: Weights = GOOGLE_WEIGHTS
 
     def wire(self) -> dict[str, Any]:
-        """The severities and the categories; the weights stay here."""
+        """The severities and categories, without the weights."""
         return self._wire(severities=self.severities, categories=self.categories)
 
     def answer(
         self, reader: Reader, given: dict[str, Any], path: str, item: RatedText
     ) -> dict[str, Any]:
-        """Marks, or that there is nothing to mark, and what they weigh."""
+        """Marks, or no errors, and their total weight."""
         spans = read_spans(
             reader, given.get("spans", []), f"{path}.spans", item,
             self.severities, self.categories,
@@ -117,7 +117,7 @@ class MQM(OutputProtocol):
 
 
 def wire_scales(scales: tuple[Scale, ...]) -> list[dict[str, Any]]:
-    """Scales as the page gets them."""
+    """Scales in the form that the page gets."""
     return [
         {"name": scale.name, "low": scale.low, "high": scale.high, "step": scale.step,
          "anchors": list(scale.anchors)}
@@ -147,5 +147,5 @@ def read_no_error(reader: Reader, given: dict[str, Any], path: str) -> bool:
     """Whether the rater said that there is no error."""
     no_error = reader.flag(given.get("no_error", False), f"{path}.no_error")
     if no_error and given.get("spans"):
-        reader.fault(f"{path}.no_error", "is true, but there are marks; send one of both")
+        reader.fault(f"{path}.no_error", "is true, but there are marks; send one of them")
     return bool(no_error)

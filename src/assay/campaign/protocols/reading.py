@@ -1,4 +1,4 @@
-"""Reading what a browser sent: every fault is collected with its path, nothing is guessed."""
+"""Strict reading of JSON from a browser: every fault is collected with its path."""
 
 from __future__ import annotations
 
@@ -12,37 +12,37 @@ from assay.campaign.records import InvalidAnswerError
 from assay.errors import did_you_mean
 
 MOST_TEXT = 50_000
-"""Characters of one text that somebody wrote; longer ones are no comment and no translation."""
+"""Most characters of a comment or translation."""
 MOST_COUNT = 10**9
 MOST_NAMED = 20
-"""Of more unknown keys, only so many are named."""
+"""Most unknown keys or choices that a message names."""
 MOST_FAULTS = 5000
-"""Of what has more, the rest is not read: nobody sent that by mistake."""
+"""Reading stops after this many faults."""
 UNSAFE = regex.compile("[\x00\ud800-\udfff]")
-"""What no file and no database can hold: a null character, half of a surrogate pair."""
+"""Characters that cannot be stored: null, and half of a surrogate pair."""
 
 
 class Reader:
-    """Takes JSON values apart, strictly; a value with a fault is read as None."""
+    """Reads JSON values strictly; a faulty value is read as None."""
 
     def __init__(self) -> None:
         self.faults: list[tuple[str, str]] = []
 
     def fault(self, path: str, message: str) -> None:
-        """Note what is wrong at ``path``."""
+        """Record a fault at ``path``."""
         self.faults.append((path, message))
         if len(self.faults) >= MOST_FAULTS:
             self.stop()
 
     def stop(self) -> None:
-        """Raise if anything was wrong."""
+        """Raise if there were faults."""
         if self.faults:
             raise InvalidAnswerError(self.faults)
 
     def mapping(
         self, value: object, path: str, keys: Collection[str], *, nullable: str = ""
     ) -> dict[str, Any] | None:
-        """An object that has none but these keys; null is as good as not there, but for one key."""
+        """An object with no other keys; a null value counts as absent, except for ``nullable``."""
         if not isinstance(value, dict):
             self._unfit(value, path, "an object")
             return None
@@ -57,7 +57,7 @@ class Reader:
         return {key: value[key] for key in there if value[key] is not None or key == nullable}
 
     def items(self, value: object, path: str, most: int) -> list[Any]:
-        """A list of at most so many things."""
+        """A list of at most ``most`` entries."""
         if not isinstance(value, list):
             self._unfit(value, path, "a list")
             return []
@@ -67,7 +67,7 @@ class Reader:
         return value
 
     def text(self, value: object, path: str, *, filled: bool = False) -> str | None:
-        """A text that can be written to a file."""
+        """A text that can be stored."""
         if not isinstance(value, str):
             self._unfit(value, path, "a text")
             return None
@@ -100,7 +100,7 @@ class Reader:
     def number(
         self, value: object, path: str, low: float, high: float, step: float = 0.0
     ) -> float | None:
-        """A number from ``low`` to ``high``, on a step of the scale where it has steps."""
+        """A number from ``low`` to ``high``, on a step of the scale if it has steps."""
         if isinstance(value, bool) or not isinstance(value, int | float):
             self._unfit(value, path, "a number")
             return None
@@ -134,7 +134,7 @@ class Reader:
 
 
 def shown(value: object) -> str:
-    """The beginning of a value, for a message that can always be written.
+    """The beginning of a value, safe to write in a message.
 
     >>> shown("seventy"), shown(10**40), shown(None)
     ("'seventy'", '1e+40', 'null')

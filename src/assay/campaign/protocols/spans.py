@@ -1,4 +1,4 @@
-"""Marked spans, held against the text that the rater saw."""
+"""Marked spans, checked against the text that the rater saw."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ class RatedText:
     source: str | None
     text: str | None
     marks: tuple[Span, ...]
-    """Marks that the rater begins with."""
+    """Marks given in advance."""
 
 
 MOST_SPANS = 1000
@@ -29,7 +29,7 @@ SPAN_KEYS = ("side", "start", "end", "severity", "category", "origin", "missing"
 
 
 def grapheme_edges(text: str) -> frozenset[int]:
-    """Where what a reader sees as one character begins or ends, in code points.
+    """The edges of graphemes (what readers see as one character), in code points.
 
     >>> sorted(grapheme_edges("a👨‍👩‍👧b"))
     [0, 1, 6, 7]
@@ -41,7 +41,7 @@ def read_spans(
     reader: Reader, value: object, path: str, item: RatedText,
     severities: Collection[str], categories: Collection[str],
 ) -> tuple[Span, ...]:  # fmt: skip
-    """The spans of one output of one segment; categories are asked for where there are any."""
+    """Read the spans of one output of one segment; they need a category if there are any."""
     edges: dict[str, frozenset[int]] = {}
     spans: dict[tuple[object, ...], Span] = {}
     for number, entry in enumerate(reader.items(value, path, MOST_SPANS)):
@@ -54,15 +54,13 @@ def read_spans(
             continue
         name = (span.side, span.start, span.end, span.missing, span.category)
         if name in spans:
-            reader.fault(here, "marks the same place twice; keep one of the two")
+            reader.fault(here, "marks the same place twice; keep one")
         if span.origin == "kept" and not any(_same(span, mark) for mark in item.marks):
             reader.fault(f"{here}.origin", "is 'kept', but no such mark was shown; send 'changed'")
         spans[name] = span
     if sum(span.origin is not None for span in spans.values()) > len(item.marks):
-        message = (
-            f"has more marks from before than were shown ({len(item.marks)}); leave origin out"
-        )
-        reader.fault(path, message)
+        shown = len(item.marks)
+        reader.fault(path, f"has more marks with an origin than were shown ({shown}); leave it out")
     return tuple(spans.values())
 
 
@@ -97,7 +95,7 @@ def _read_span(
 def _inside(
     reader: Reader, span: Span, path: str, item: RatedText, edges: dict[str, frozenset[int]]
 ) -> bool:
-    """Whether the span lies in its text, has a length, and cuts no character in two."""
+    """Whether the span lies in its text, has a length, and splits no character."""
     text = item.source if span.side == "source" else item.text
     faults = len(reader.faults)
     if not text:

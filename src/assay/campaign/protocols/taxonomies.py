@@ -1,4 +1,4 @@
-"""Kinds of errors that others have agreed on, and what they weigh."""
+"""Published error taxonomies and their weights."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from assay.project.settings import Severity
 
 @dataclass(frozen=True)
 class Taxonomy:
-    """Categories (``Accuracy/Omission``: one below another), severities, and their weights."""
+    """Categories (nested, such as ``Accuracy/Omission``), severities and weights."""
 
     categories: tuple[str, ...]
     severities: tuple[str, ...]
@@ -68,9 +68,9 @@ PRESETS = {"google": GOOGLE, "mqm-core": CORE}
 def make_taxonomy(
     categories: tuple[str, ...], severities: tuple[Severity, ...], weights: dict[str, float]
 ) -> Taxonomy:
-    """Google's categories unless a preset is named or own ones are listed; weights may be changed.
+    """Google's taxonomy, a named preset, or the user's own categories, with changed weights.
 
-    A weight is for a severity, a category, or ``category/severity``.
+    A weight applies to a severity, a category, or ``category/severity``.
     """
     base = PRESETS.get(categories[0]) if len(categories) == 1 else None
     taxonomy = base or GOOGLE
@@ -102,12 +102,12 @@ def _changed(taxonomy: Taxonomy, changes: dict[str, float]) -> Weights:
         else:
             known = [*taxonomy.severities, *taxonomy.categories]
             fault = f"names neither a severity nor a category{did_you_mean(name, known)}"
-            remedy = "write severity, category or category/severity as they are listed"
+            remedy = "write a listed severity, category or category/severity"
             raise OptionError("weights", name, fault, remedy)
     return replace(taxonomy.weights, severities=by_severity, categories=by_category)
 
 
 def _begins(categories: list[str], name: str) -> bool:
-    """Whether it is a category, or a node above some."""
+    """Whether it is a category, or a parent of one."""
     name = name.rstrip("!")
     return any(f"{category}/".startswith(f"{name}/") for category in categories)

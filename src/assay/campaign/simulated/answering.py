@@ -1,12 +1,69 @@
-"""Answers to a screen, by what the wire says of the task and a rater's opinion of the texts."""
+"""What simulated raters think of texts, and how they answer a screen."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import numpy as np
 import regex
+
+from assay.stats.random import Rng
+from assay.tables.tables import TestSet
+from assay.worlds.simulate import World, simulate
+
+Lessons = Mapping[tuple[str | None, str | None], float]
+
+SPOILED = 0.4
+"""The quality of an unknown text, as a share of the worst output's."""
+
+
+class Opinions:
+    """Every rater's opinion of every output of a test set, from 0 to 1.
+
+    The raters belong to a simulated world with as many systems and documents. They only see texts:
+    a text outside the test set, such as a spoiled copy, is worse than all others of its source. All
+    raters agree on ``lessons``.
+    """
+
+    def __init__(
+        self, test_set: TestSet, raters: int, *, lessons: Lessons | None = None, rng: Rng = None
+    ) -> None:
+        self._lessons = lessons or {}
+        sizes = test_set.documents["segments"].to_list()
+        count = len(test_set.systems)
+        self.world: World = simulate(systems=count, documents=sizes, raters=raters, rng=rng)
+        badness = self.world.badness
+        low, high = np.quantile(badness, [0.005, 0.995])
+        self.quality = np.clip((high - badness) / (high - low), 0.0, 1.0)
+        """Systems x segments x raters."""
+        system, segment = test_set.positions
+        sources = _texts(test_set, "source")
+        targets = _texts(test_set, "target")
+        self._place: dict[tuple[str | None, str | None], tuple[int, int]] = {}
+        self._segments: dict[str | None, int] = {}
+        for row, source in enumerate(sources):
+            place = int(system[row]), int(segment[row])
+            self._place.setdefault((source, targets[row]), place)
+            self._segments.setdefault(source, place[1])
+
+    def of(self, rater: int, source: str | None, text: str | None) -> float:
+        """The quality of a text as a translation of its source."""
+        place = self._place.get((source, text))
+        if place is not None:
+            return float(self.quality[(*place, rater)])
+        if (source, text) in self._lessons:
+            return self._lessons[source, text]
+        segment = self._segments.get(source)
+        if segment is None:
+            return 0.5
+        return float(self.quality[:, segment, rater].min() * SPOILED)
+
+
+def _texts(test_set: TestSet, column: str) -> list[str | None]:
+    frame = test_set.frame
+    return frame[column].to_list() if column in frame.columns else [None] * frame.height
+
 
 View = Callable[[str | None, str | None], float]
 """Source and text to a quality from 0 to 1."""
@@ -14,14 +71,14 @@ View = Callable[[str | None, str | None], float]
 WORD = regex.compile(r"(?:(?!\s)\X)+")
 MOST_MARKS = 4
 ALIKE = 0.03
-"""Qualities no farther apart are equally good."""
+"""Qualities closer than this are equally good."""
 STRONG = 0.3
 
 
 def answer_screen(
     task: dict[str, Any], screen: int, view: View, rng: np.random.Generator, seconds: float
 ) -> list[dict[str, Any]]:
-    """The answers to one screen of a task, as a page would send them."""
+    """The answers to one screen of a task, as the page would send them."""
     if task.get("kind") == "form":
         return [
             {"place": place, "comment": (one["answers"] or ["simulated"])[0]}
@@ -86,7 +143,7 @@ def _score(scale: dict[str, Any], quality: float) -> float:
 def _marks(
     task: dict[str, Any], text: str, quality: float, rng: np.random.Generator
 ) -> list[dict[str, Any]]:
-    """As many marks as the text is bad, each on a word of its own."""
+    """Marks on different words; the worse the text, the more."""
     words = [found.span() for found in WORD.finditer(text)]
     number = min(round(MOST_MARKS * (1 - quality)), len(words))
     places = sorted(rng.choice(len(words), size=number, replace=False).tolist()) if number else []
@@ -105,7 +162,7 @@ def _marks(
 def _edited(
     source: str | None, text: str | None, quality: float, rng: np.random.Generator, seconds: float
 ) -> dict[str, Any]:
-    """Words put in another way, the more the worse they were; from scratch, the source."""
+    """Reverse some words, more the worse the text is; from scratch, start with the source."""
     words = (text or source or "...").split()
     changed = rng.random(len(words)) < (1 - quality) / 2
     edited = [word[::-1] if change else word for word, change in zip(words, changed, strict=True)]

@@ -1,4 +1,4 @@
-"""Simulated raters at work: some quick, some slow, some careless, and some who leave."""
+"""Simulated raters at work: quick, slow, careless, or leaving in the middle."""
 
 from __future__ import annotations
 
@@ -12,22 +12,21 @@ from typing import Any, Protocol
 import numpy as np
 
 from assay.campaign.client import WireClient, WireError
-from assay.campaign.simulated.answering import answer_screen
-from assay.campaign.simulated.opinions import Opinions
+from assay.campaign.simulated.answering import Opinions, answer_screen
 from assay.collecting.campaigns import Manner, SimulatedRater
 from assay.errors import OptionError
 from assay.stats.random import Rng, seeded, spawn
 
 SECONDS: Mapping[str, float] = {"quick": 8.0, "slow": 25.0, "careless": 3.0, "leaving": 12.0}
-"""What one output takes."""
+"""Median seconds for one output."""
 SPREAD = 0.35
 """The standard deviation of the logarithm of the time of a screen."""
 TASKS_BEFORE_LEAVING = (1, 4)
 LEFT_OUT = 409
-"""Who failed the test, or too many checks, gets nothing more."""
+"""The status for raters who failed the test or too many checks."""
 WAIT = 600.0
 LONGEST_WAIT = 8 * 24 * 3600.0
-"""Seconds: how long a rater waits for work at first, and altogether."""
+"""Seconds that a rater waits for work at first, and in all."""
 
 
 class Forwards(Protocol):
@@ -41,13 +40,13 @@ class Forwards(Protocol):
 
 
 def manners(raters: int, careless: int, leaving: int, rng: np.random.Generator) -> list[Manner]:
-    """Who works how, in an order that tells nothing; the others are quick or slow in turn."""
+    """The manner of every rater in random order; honest raters are quick or slow."""
     odd: tuple[tuple[Manner, int], ...] = (("careless", careless), ("leaving", leaving))
     for name, value in odd:
         if value < 0:
             raise OptionError(name, value, "is not a number of raters", "give 0 or more")
     if raters < 1 or careless + leaving >= raters:
-        fault = f"leaves nobody to work beside {careless} careless and {leaving} who leave"
+        fault = f"is not more than the {careless} careless and {leaving} leaving raters"
         raise OptionError("raters", raters, fault, f"give {careless + leaving + 1} or more")
     honest = raters - careless - leaving
     every = [way for way, number in odd for _ in range(number)]
@@ -78,7 +77,7 @@ class _Worker:
     pending: dict[str, Any] | None = field(default=None, repr=False)
 
     def step(self) -> float | None:
-        """Do one thing; how many seconds it takes until the next, None where there is none."""
+        """Act once; returns the seconds until the next act, or None if the rater is done."""
         try:
             if self.pending is not None:
                 self._send(self.pending)
@@ -101,7 +100,7 @@ class _Worker:
         todo = [n for n in range(len(reply["screens"])) if n not in reply.get("sent", [])]
         self.screen = todo[0] if todo else 0
         if self.leaves_at is not None and self.tasks >= self.leaves_at:
-            if len(todo) > 1:  # they send something of it, and are not seen again
+            if len(todo) > 1:  # send a part, and never come back
                 self._send(self._answered(reply, 1.0))
             return None
         return self._work(reply)
@@ -152,10 +151,10 @@ def simulate_raters(
     *,
     rng: Rng = None,
 ) -> Iterator[tuple[SimulatedRater, ...]]:
-    """Let raters, named with their tokens, work until nobody has anything to do.
+    """Let the raters of these tokens work until there is nothing left to do.
 
-    The clock of the campaign is put forward as they work, so that days pass in seconds. Everything
-    goes through HTTP at ``address``. Yields how far everybody is after each thing that one did.
+    Everything goes through HTTP at ``address``, and the campaign's clock is moved forward, so that
+    days pass in seconds. Yields the progress of all raters after each act.
     """
     generator, _ = seeded(rng)
     with ExitStack() as stack:

@@ -1,4 +1,4 @@
-"""A whole campaign worked through by simulated raters, and what its answers say of them."""
+"""A rehearsal: simulated raters work through a campaign, and its checks are tested on them."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from assay.campaign.campaign import Campaign, open_campaign
 from assay.campaign.exchange.export import tables_of
 from assay.campaign.protocols import make_protocol
 from assay.campaign.records import Collected
-from assay.campaign.simulated.opinions import Opinions
+from assay.campaign.simulated.answering import Opinions
 from assay.campaign.simulated.raters import manners, simulate_raters
 from assay.campaign.store.clock import Clock
 from assay.collecting.campaigns import SimulatedRater, Simulation
@@ -22,16 +22,15 @@ from assay.stats.random import Rng, seeded, spawn
 from assay.tables.tables import TestSet, read_ratings, read_scores
 
 Serving = Callable[[Campaign], AbstractContextManager[str]]
-"""Serves a campaign for as long as a block lasts; gives the address."""
-
+"""Serves a campaign until the block ends; yields the address."""
 
 USUAL_RATERS = 20
 SIGNS = {"checks", "disagrees", "fast", "constant"}
-"""Reasons to stand apart that are signs of not looking."""
+"""Reasons to stand out that suggest a careless rater."""
 
 
 class SteppedClock(Clock):
-    """A clock that can be put forward, so that days of work pass in seconds."""
+    """A clock that can be moved forward, so that days pass in seconds."""
 
     _passed = 0.0
 
@@ -56,10 +55,9 @@ def rehearse(
 ) -> Simulation:
     """Let simulated raters work through a campaign that has no answers yet.
 
-    ``tokens`` are the links of the campaign's raters; where more are wanted, some are added.
-    Without ``raters`` there are 20, or as many as there are editors. They
-    are quick or slow; some answer at random, some leave in the middle of a task. They speak HTTP
-    alone.
+    ``tokens`` are those of the campaign's raters; more raters are added if needed. Some are quick,
+    some slow, ``careless`` ones answer at random, ``leaving`` ones stop in the middle of a task.
+    Without ``raters`` there are 20, or as many as there are editors.
     """
     generator, seed = seeded(rng)
     choosing, thinking, working = spawn(generator, 3)
@@ -76,7 +74,7 @@ def rehearse(
         status = campaign.status()
         if status.answers:
             raise InputError(
-                f"the campaign has {status.answers:,} answers already; make another one to rehearse"
+                f"the campaign already has {status.answers:,} answers; create another to rehearse"
             )
         campaign.open("simulation", None)
         added = campaign.add_raters([name for name in raters if name not in tokens])
@@ -100,7 +98,7 @@ def rehearse(
 
 
 def _qualities(campaign: Campaign) -> dict[tuple[str | None, str | None], float]:
-    """How good the texts of tutorial and test are, from 0 to 1."""
+    """The quality of the texts of tutorial and test, from 0 to 1."""
     protocol = make_protocol(campaign.settings)
     low, high = protocol.range or (0.0, 100.0)
     found = {}
@@ -111,10 +109,10 @@ def _qualities(campaign: Campaign) -> dict[tuple[str | None, str | None], float]
 
 
 def named_raters(collected: Collected, test_set: TestSet, settings: Settings) -> tuple[str, ...]:
-    """The careless raters, by their checks; where they met none, by agreement and haste.
+    """The raters who seem careless by their checks, or without checks by agreement and haste.
 
-    Only ratings tell. Who is severe or lenient is not careless, and who passes checks is not
-    either, whatever the others say.
+    Only ratings allow this. Severe or lenient raters are not careless, nor are raters who pass
+    their checks.
     """
     tables = tables_of(collected)
     rated = [frame for name, frame in tables.items() if name.partition("-")[0] == "ratings"]

@@ -1,4 +1,4 @@
-"""A campaign served beside other work, for rehearsals and tests."""
+"""A campaign served in a background thread, for rehearsals and tests."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ STOP_SECONDS = 10
 
 @contextmanager
 def serving(served: Campaign | Hub) -> Iterator[str]:
-    """Serve on a free port of this machine until the block ends; gives the address."""
+    """Serve on a free local port until the block ends; yields the address."""
     with socket.socket() as own:
         own.bind(("127.0.0.1", 0))
         app = create_app(served)

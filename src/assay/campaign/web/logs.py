@@ -1,7 +1,7 @@
-"""What a server writes down about itself: one JSON object a line, on stderr.
+"""The server's log: one JSON object per line, on standard error.
 
-There are no tokens, texts, names or addresses in it. Of our own events the fields are chosen; of
-the libraries' only the kind is kept, never what they were given.
+It contains no tokens, texts, names or addresses. Assay's events have chosen fields; those of
+libraries are reduced to their kind, without their arguments.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ OWN = "assay"
 
 
 class JsonLines(logging.Formatter):
-    """A record as one line."""
+    """Formats a record as one line of JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Time, level, event, and its fields."""
         own = record.name.partition(".")[0] == OWN
-        # The words of a library before anything was put into them.
+        # A library's message before its arguments are filled in.
         event = record.getMessage() if own else str(record.msg).partition("\n")[0]
         line = {
             "time": iso(int(record.created * 1000)), "level": record.levelname.lower(),
@@ -35,7 +35,7 @@ class JsonLines(logging.Formatter):
 
 
 def failure(error: BaseException) -> dict[str, object]:
-    """Kind and place of a failure; its message may hold what somebody sent."""
+    """Kind and place of a failure, without its message, which may quote user data."""
     frames = traceback.extract_tb(error.__traceback__)
     return {
         "kind": type(error).__name__,
@@ -44,7 +44,7 @@ def failure(error: BaseException) -> dict[str, object]:
 
 
 def log_to_stderr() -> None:
-    """Every request where a program reads along, only what went wrong where a person does."""
+    """Log every request, or only warnings if standard error is a terminal."""
     handler = logging.StreamHandler(sys.stderr)
     handler.setFormatter(JsonLines())
     logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)

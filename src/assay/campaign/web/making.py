@@ -1,4 +1,4 @@
-"""New campaigns from uploaded files, for whoever runs the server."""
+"""New campaigns from uploaded files, for the server's owner."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ Price = Annotated[float, Field(gt=0, le=1e6)]
 
 
 class Corrected(Strict):
-    """What a person says of the table; an empty column name says that there is none."""
+    """A person's corrections of the table; an empty column name means that there is none."""
 
     columns: dict[Short, Short] = Field(default_factory=dict, max_length=20)
     wide: Names = Field(default_factory=list)
@@ -48,12 +48,12 @@ class Corrected(Strict):
     only: dict[Short, Short] = Field(default_factory=dict, max_length=20)
 
     def plain(self) -> Corrections:
-        """The same, as it is used."""
+        """The corrections for the draft."""
         return Corrections(**self.model_dump())
 
 
 class Arrangement(Strict):
-    """How outputs are judged, by whom, and for how much; shares are percentages."""
+    """Protocol, raters and pay; shares are percentages."""
 
     protocol: Protocol
     raters: int = Field(ge=1, le=10_000)
@@ -69,7 +69,7 @@ class Arrangement(Strict):
     budget: Short | None = None
 
     def settings(self) -> dict[str, Any]:
-        """By their paths in ``assay.toml``."""
+        """The settings by their path in ``assay.toml``."""
         paid = self.per_rating is not None or self.per_hour is not None
         return {
             "protocol": self.protocol, "raters.number": self.raters,
@@ -84,14 +84,14 @@ class Arrangement(Strict):
 
 
 class PlanAsked(Arrangement):
-    """What to plan: a budget for so many systems and segments."""
+    """A budget to plan for a number of systems and segments."""
 
     systems: int = Field(ge=1, le=100_000)
     segments: int = Field(ge=2, le=10_000_000)
 
 
 class NewCampaign(Arrangement):
-    """A campaign to be made."""
+    """A campaign to create."""
 
     upload: Annotated[Text, Field(pattern=r"^[0-9a-f]{32}$")]
     name: Annotated[Text, Field(min_length=1, max_length=80, pattern=r"\S")]
@@ -105,7 +105,7 @@ def _percent(share: float | None) -> str | None:
 
 
 async def _at_work(request: Request, work: Callable[..., Given], *arguments: Any) -> Given:
-    """One table at a time, beside the requests of raters; what is wrong becomes a refusal."""
+    """Do the work in a thread, one table at a time; faults become a refusal."""
     hub: Hub = request.app.state.hub
 
     def locked() -> Given:
@@ -124,13 +124,13 @@ def _found(request: Request, name: str) -> Upload:
 
 @routes.get("/campaigns/new", response_class=HTMLResponse, responses=documented(401, 403))
 async def new_page(link: Host) -> Response:
-    """A new campaign; for whoever runs the server alone."""
+    """The page for a new campaign."""
     return HTMLResponse(page("new"))
 
 
 @routes.post("/api/uploads", responses=documented(401, 403, 413, 415, 422))
 async def begin(request: Request, link: Host, body: Empty) -> dict[str, str]:
-    """A place for the files of one campaign; it is kept for a day."""
+    """Start an upload for one campaign; it is kept for a day."""
     upload = await run_in_threadpool(begin_upload, request.app.state.hub.folder)
     return {"upload": upload.id}
 
@@ -144,10 +144,10 @@ async def begin(request: Request, link: Host, body: Empty) -> dict[str, str]:
 async def add_file(
     request: Request, link: Host, upload: Id, name: Name
 ) -> dict[str, list[dict[str, Any]]]:
-    """One file, at most 64 MB; a zip is unpacked. What it is, its content says."""
+    """Upload a file of at most 64 MB. A zip is unpacked; the content determines the type."""
     found = _found(request, upload)
     if not SAFE_NAME.fullmatch(name):
-        raise InvalidAnswerError([("name", "is not a file name; give another")])
+        raise InvalidAnswerError([("name", "is not a file name; rename the file")])
     part = found.part
     try:
         with part.open("wb") as file:
@@ -163,7 +163,7 @@ async def add_file(
 async def remove_file(
     request: Request, link: Host, upload: Id, name: Name
 ) -> dict[str, list[dict[str, Any]]]:
-    """Take a file out again."""
+    """Remove a file."""
     found = _found(request, upload)
     await run_in_threadpool(found.remove, name)
     return {"files": [{"name": one, "bytes": size} for one, size in found.files()]}
@@ -171,13 +171,13 @@ async def remove_file(
 
 @routes.post("/api/uploads/{upload}/table", responses=documented(*STATUSES))
 async def examine(request: Request, link: Host, upload: Id, body: Corrected) -> dict[str, Any]:
-    """What the files were taken for, with what a person said of them, and what must be asked."""
+    """How the files were understood, given the corrections, and what is unclear."""
     return await _at_work(request, drafting.examine, _found(request, upload), body.plain())
 
 
 @routes.post("/api/plans", responses=documented(401, 403, 413, 415, 422))
 async def plan(request: Request, link: Host, body: PlanAsked) -> dict[str, Any]:
-    """What a budget buys, and which differences it finds."""
+    """What a budget buys, and which differences it can detect."""
     found = await _at_work(
         request, drafting.plan, body.systems, body.segments, body.settings(), body.budget
     )
@@ -198,7 +198,7 @@ async def plan(request: Request, link: Host, body: PlanAsked) -> dict[str, Any]:
 
 @routes.post("/api/campaigns", status_code=201, responses=documented(*STATUSES))
 async def make(request: Request, link: Host, body: NewCampaign) -> dict[str, Any]:
-    """Make the campaign, one for each language pair if wanted; the links are shown here alone."""
+    """Create the campaign, or one for each language pair; only this reply shows the links."""
     hub: Hub = request.app.state.hub
     if body.languages is not None and not all(tag.strip() for tag in body.languages):
         raise InvalidAnswerError([("languages", "give both languages, or neither")])

@@ -1,10 +1,12 @@
-"""What the owner asks: how it stands; to open, pause or close; to leave raters out."""
+"""The owner's requests: status, links, the state of the campaign, and its raters."""
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated, Any, Literal
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Request, Response
+from fastapi import Path as PathParameter
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
@@ -15,19 +17,21 @@ from assay.campaign.web.rater import read, written
 from assay.campaign.web.roles import Owner, Reader, campaign_of, documented
 
 routes = APIRouter(tags=["owner"])
-NO_LINKS = "the links are not kept on this server; make new ones on the page of raters"
-Slug = Annotated[str, Path(max_length=200)]
+NO_LINKS = "this server does not keep the links; create new ones on the Raters page"
+STEERED = documented(401, 403, 404, 409, 413, 415, 422)
+CHANGED = documented(401, 403, 404, 413, 415, 422)
+Slug = Annotated[str, PathParameter(max_length=200)]
 
 
-async def standing(request: Request) -> dict[str, Any]:
-    """How the campaign stands now."""
+async def current_status(request: Request) -> dict[str, Any]:
+    """The campaign's status after a change."""
     state: dict[str, Any] = (await read(request, "status")).to_dict()
     return state
 
 
 @routes.get("/api/campaigns", responses=documented(401, 403))
 async def campaigns(request: Request, link: Reader) -> list[dict[str, Any]]:
-    """The campaigns that this link may look at."""
+    """The campaigns that this link may see."""
     own: Campaign | None = request.state.campaign
     here = list(request.app.state.hub.campaigns.values()) if own is None else [own]
     return [{"slug": one.slug, "name": one.settings.name, "role": link.role} for one in here]
@@ -35,68 +39,66 @@ async def campaigns(request: Request, link: Reader) -> list[dict[str, Any]]:
 
 @routes.get("/api/campaigns/{slug}", responses=documented(401, 403, 404))
 async def status(request: Request, link: Reader, slug: Slug) -> dict[str, Any]:
-    """How the campaign stands."""
-    return await standing(request)
+    """The status of the campaign."""
+    return await current_status(request)
 
 
 @routes.get("/api/campaigns/{slug}/links", responses=documented(401, 403, 404))
 async def links(request: Request, link: Owner, slug: Slug) -> Any:
-    """Every link, without its token: those are shown once, when they are made."""
+    """All links without their tokens, which are shown only when they are created."""
     return await read(request, "links")
 
 
-@routes.post("/c/{slug}/exclude", responses=documented(401, 403, 404, 409, 413, 415, 422))
+@routes.post("/c/{slug}/exclude", responses=STEERED)
 async def exclude(request: Request, link: Owner, slug: Slug, body: wire.Excluded) -> dict[str, Any]:
-    """Leave a rater out: their tasks are dealt again, and what they sent is kept."""
+    """Exclude a rater: their tasks go to others, their answers are kept but not counted."""
     await written(request, "exclude", body.rater, body.reason, link.actor)
-    return await standing(request)
+    return await current_status(request)
 
 
-@routes.post("/c/{slug}/restore", responses=documented(401, 403, 404, 409, 413, 415, 422))
+@routes.post("/c/{slug}/restore", responses=STEERED)
 async def restore(request: Request, link: Owner, slug: Slug, body: wire.Person) -> dict[str, Any]:
-    """Take a rater in again."""
+    """Restore an excluded rater."""
     await written(request, "restore", body.rater, link.actor)
-    return await standing(request)
+    return await current_status(request)
 
 
-@routes.post("/c/{slug}/rule", responses=documented(401, 403, 404, 409, 413, 415, 422))
+@routes.post("/c/{slug}/rule", responses=STEERED)
 async def change_rule(
     request: Request, link: Owner, slug: Slug, body: wire.RuleChange
 ) -> dict[str, Any]:
-    """End the collecting otherwise than planned; looks that took place stay as they are."""
+    """Change the stopping rule; looks already taken stay as they are."""
     await written(request, "change_rule", body.goal, body.target, body.reason, link.actor)
-    return await standing(request)
+    return await current_status(request)
 
 
-@routes.post(
-    "/c/{slug}/message", status_code=204, responses=documented(401, 403, 404, 413, 415, 422)
-)
+@routes.post("/c/{slug}/message", status_code=204, responses=CHANGED)
 async def message(request: Request, link: Owner, slug: Slug, body: wire.Message) -> Response:
-    """Say something to a rater; their page shows it until they have read it."""
+    """Message a rater, whose page shows it until it is marked as read."""
     await written(request, "message", body.rater, body.text, link.actor)
     return Response(status_code=204)
 
 
-@routes.post("/c/{slug}/links", responses=documented(401, 403, 404, 413, 415, 422))
+@routes.post("/c/{slug}/links", responses=CHANGED)
 async def renew_link(
     request: Request, link: Owner, slug: Slug, body: wire.Person
 ) -> dict[str, Any]:
-    """A new link for a rater, shown once; the earlier ones end."""
+    """Create a new link for a rater, shown once, and revoke the old ones."""
     token = await written(request, "new_link", body.rater, link.actor)
-    return await run_in_threadpool(_handed_over, request, {body.rater: token})
+    return await run_in_threadpool(_new_links, request, {body.rater: token})
 
 
-@routes.post("/c/{slug}/raters", responses=documented(401, 403, 404, 413, 415, 422))
+@routes.post("/c/{slug}/raters", responses=CHANGED)
 async def add_raters(request: Request, link: Owner, slug: Slug, body: wire.More) -> dict[str, Any]:
-    """More raters, each with a link that is shown once."""
+    """Add raters, each with a link that is shown once."""
     made = await written(request, "add_raters", body.number, link.actor)
     tokens = {one["rater"]: one["token"] for one in made}
-    return await run_in_threadpool(_handed_over, request, tokens)
+    return await run_in_threadpool(_new_links, request, tokens)
 
 
 @routes.get("/c/{slug}/links", responses=documented(401, 403, 404))
 async def kept_links(request: Request, link: Owner, slug: Slug) -> dict[str, Any]:
-    """Everybody's link, where this server keeps them."""
+    """All links, if this server keeps them."""
     keys = await run_in_threadpool(keys_of, request)
     if keys is None:
         raise HTTPException(404, NO_LINKS)
@@ -104,25 +106,28 @@ async def kept_links(request: Request, link: Owner, slug: Slug) -> dict[str, Any
 
 
 def keys_of(request: Request) -> Keys | None:
-    """The links of a campaign's raters, where this server keeps them."""
-    campaign = campaign_of(request)
-    folder = request.app.state.hub.folders.get(campaign.slug) or campaign.folder
-    return None if folder is None or not (folder / FILE).is_file() else read_keys(folder)
+    """The campaign's keys, if this server keeps them."""
+    folder = _keys_folder(request)
+    return None if folder is None else read_keys(folder)
 
 
-def _handed_over(request: Request, tokens: dict[str, str]) -> dict[str, Any]:
-    """New links as addresses; kept beside the others, where those are kept."""
+def _keys_folder(request: Request) -> Path | None:
     campaign = campaign_of(request)
-    folder = request.app.state.hub.folders.get(campaign.slug) or campaign.folder
-    begin = str(request.base_url).rstrip("/")
-    if folder is not None and (folder / FILE).is_file():
+    folder: Path | None = request.app.state.hub.folders.get(campaign.slug) or campaign.folder
+    return folder if folder is not None and (folder / FILE).is_file() else None
+
+
+def _new_links(request: Request, tokens: dict[str, str]) -> dict[str, Any]:
+    """New links as addresses, added to the stored keys if there are any."""
+    folder, begin = _keys_folder(request), str(request.base_url).rstrip("/")
+    if folder is not None:
         begin = keep_raters(folder, tokens).public
     return {"links": [
         {"rater": rater, "link": f"{begin}/r/{token}"} for rater, token in tokens.items()
     ]}  # fmt: skip
 
 
-@routes.post("/c/{slug}/{act}", responses=documented(401, 403, 404, 409, 413, 415, 422))
+@routes.post("/c/{slug}/{act}", responses=STEERED)
 async def steer(
     request: Request,
     link: Owner,
@@ -130,6 +135,6 @@ async def steer(
     act: Literal["open", "pause", "resume", "close"],
     body: wire.Why,
 ) -> dict[str, Any]:
-    """Open, pause, resume or close; who did it and why is kept."""
+    """Open, pause, resume or close the campaign, and record who did it and why."""
     await written(request, act, link.actor, body.reason)
-    return await standing(request)
+    return await current_status(request)

@@ -1,4 +1,4 @@
-"""What needs no link: the way in, the empty pages, their files, and whether the server is well."""
+"""Requests that need no link: entry by link, empty pages, static files, health."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Name = Annotated[str, Path(max_length=200)]
 
 @cache
 def static_files() -> dict[str, tuple[bytes, str, str]]:
-    """Every file of the pages: content, type and tag."""
+    """Every static file: content, type and tag."""
     found = {}
     root = files("assay.campaign.web") / "static"
     stack = [(root, "")]
@@ -56,12 +56,12 @@ def static_files() -> dict[str, tuple[bytes, str, str]]:
 
 @cache
 def page(name: str) -> str:
-    """An empty page; its modules fill it with what the link may see."""
+    """An empty page, which its modules fill with what the link may see."""
     return (files("assay.campaign.web") / "pages" / f"{name}.html").read_text("utf-8")
 
 
 def with_cookie(response: Response, request: Request, token: str) -> Response:
-    """The reply, after which the browser carries the link where scripts cannot read it."""
+    """The reply with the link's token in a cookie that scripts cannot read."""
     secure = request.app.state.secure or request.url.scheme == "https"
     response.set_cookie(
         COOKIE, token, max_age=YEAR, httponly=True, samesite="strict", secure=secure, path="/"
@@ -73,7 +73,7 @@ def with_cookie(response: Response, request: Request, token: str) -> Response:
     "/r/{token}", response_class=RedirectResponse, status_code=303, responses=documented(401)
 )
 async def enter(request: Request, visitor: Anyone, token: Name) -> Response:
-    """Take a link out of the address bar and go to its page; nothing else changes."""
+    """Move a link's token from the address bar to a cookie and go to its page."""
     found = await find_access(request.app.state.hub, token)
     if found is None:
         wrong = request.client.host if request.client else ""
@@ -91,19 +91,19 @@ async def enter(request: Request, visitor: Anyone, token: Name) -> Response:
 
 @routes.get("/rate", response_class=HTMLResponse, responses=documented(401, 403))
 async def rate_page(visitor: Anyone) -> Response:
-    """The rater's page; without a rater's link it holds nothing and says so."""
+    """The rater's page; without a rater's link it is empty and says so."""
     return HTMLResponse(page("rate"), _status(visitor, "rater"))
 
 
 @routes.get("/", response_class=RedirectResponse, status_code=303, responses=documented(401, 403))
 async def home(request: Request, link: Reader) -> Response:
-    """The pages of the campaign that a link is of, or the list of all."""
+    """The page of the link's campaign, or the list of all campaigns."""
     own = request.state.campaign
     return RedirectResponse("/campaigns" if own is None else f"/c/{own.slug}", 303)
 
 
 def _status(visitor: Any, *roles: str) -> int:
-    """The page after a link in a mail comes without its strict cookie: it then asks by itself."""
+    """The page's status; a page opened from another site has no cookie yet and asks again."""
     if visitor is None:
         return 401
     return 200 if visitor.role in roles else 403
@@ -111,7 +111,7 @@ def _status(visitor: Any, *roles: str) -> int:
 
 @routes.get("/join/{slug}", response_class=HTMLResponse, responses=documented(404))
 async def join_page(request: Request, visitor: Anyone, slug: Name) -> Response:
-    """What a rater agrees to before the work begins."""
+    """The consent page."""
     if slug not in request.app.state.hub.campaigns:
         raise HTTPException(404, SENTENCES[404])
     return HTMLResponse(page("join"))
@@ -119,7 +119,7 @@ async def join_page(request: Request, visitor: Anyone, slug: Name) -> Response:
 
 @routes.get("/api/join/{slug}", responses=documented(401, 403, 404))
 async def consent(request: Request, link: Joiner, slug: Name) -> dict[str, Any]:
-    """The name of the campaign and the text to agree to."""
+    """The campaign's name and consent text."""
     return {
         "campaign": campaign_of(request).settings.name,
         "consent": await read(request, "consent"),
@@ -128,14 +128,14 @@ async def consent(request: Request, link: Joiner, slug: Name) -> dict[str, Any]:
 
 @routes.post("/api/join/{slug}", responses=documented(401, 403, 404, 409, 413, 415, 422))
 async def join(request: Request, link: Joiner, slug: Name, body: wire.Joining) -> Response:
-    """Become a rater; whoever comes back with the same outside id is the same rater."""
+    """Become a rater; the same outside id always leads to the same rater."""
     token = await written(request, "join", body.params, body.consent)
     return with_cookie(JSONResponse({"next": HOME["rater"]}), request, token)
 
 
 @routes.get("/static/{path:path}", response_class=Response, responses=documented(404))
 async def static(request: Request, visitor: Uncounted, path: Name) -> Response:
-    """A module, style or catalogue of the pages."""
+    """A module, style sheet or catalogue of the pages."""
     found = static_files().get(path)
     if found is None:
         raise HTTPException(404, SENTENCES[404])
@@ -148,13 +148,13 @@ async def static(request: Request, visitor: Uncounted, path: Name) -> Response:
 
 @routes.get("/healthz", responses=documented())
 async def healthz(visitor: Uncounted) -> dict[str, str]:
-    """The server answers."""
+    """Whether the server answers."""
     return {"state": "ok"}
 
 
 @routes.get("/readyz", responses=documented())
 async def readyz(request: Request, visitor: Anyone) -> dict[str, str]:
-    """The store answers too."""
+    """Whether the stores answer too."""
     await run_in_threadpool(request.app.state.hub.ready)
     return {"state": "ready"}
 

@@ -1,4 +1,4 @@
-"""What an owner takes home: tables, links, the report."""
+"""Downloads of the owner: tables and the report."""
 
 from __future__ import annotations
 
@@ -14,8 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from assay.campaign.campaign import Campaign
-from assay.campaign.exchange.export import export_tables, tables_of
-from assay.campaign.web.desk.words import table_names
+from assay.campaign.exchange.export import export_tables, table_names, tables_of
 from assay.campaign.web.owner import Slug
 from assay.campaign.web.roles import Owner, Reader, campaign_of, documented
 from assay.tables.typed_files import save
@@ -28,7 +27,7 @@ NO_TABLE = "the campaign has no such table so far"
 
 @routes.get("/c/{slug}/export", response_class=Response, responses=documented(401, 403, 404))
 async def export_all(request: Request, link: Owner, slug: Slug) -> Response:
-    """All tables in one file."""
+    """All tables in one zip file."""
     campaign = campaign_of(request)
     folder = tempfile.TemporaryDirectory(prefix="assay-export-")
     target = await run_in_threadpool(_zipped, campaign, Path(folder.name))
@@ -76,11 +75,11 @@ def _table(campaign: Campaign, name: str, folder: Path) -> None:
 
 @routes.get("/c/{slug}/report", response_class=HTMLResponse, responses=documented(401, 403, 404))
 async def report(request: Request, link: Reader, slug: Slug) -> Response:
-    """The report of what is known now: one page that can be saved and sent on."""
+    """The current report: one page that can be saved and shared."""
     text = await run_in_threadpool(_report, campaign_of(request))
     script = re.search(r"script-src ('sha256-[^']+')", text)
     assert script is not None
-    # Its style and script are its own; a page in a sandbox can do nothing in our name.
+    # The report has inline style and script; the sandbox keeps it from acting for the owner.
     policy = (
         "default-src 'none'; style-src 'unsafe-inline'; img-src data:;"
         f" script-src {script[1]}; base-uri 'none'; form-action 'none'; frame-ancestors 'none';"

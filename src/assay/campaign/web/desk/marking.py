@@ -1,4 +1,4 @@
-"""An answer as it is read: texts cut into pieces where errors were marked, and edits as changes."""
+"""Answers for display: texts cut into pieces at their marks, and edits as changes."""
 
 from __future__ import annotations
 
@@ -23,24 +23,24 @@ class MarkedPiece:
 
     @property
     def severity(self) -> str:
-        """The name of the gravest kind of mark, for its colour."""
+        """The worst severity, for the colour."""
         known = [mark.severity for mark in self.marks]
         return next((name for name in ("critical", "major", "minor") if name in known), "neutral")
 
     @property
     def said(self) -> str:
         """The marks in words."""
-        return "; ".join(told(mark) for mark in self.marks)
+        return "; ".join(in_words(mark) for mark in self.marks)
 
 
-def told(mark: Span) -> str:
-    """A mark in words."""
+def in_words(mark: Span) -> str:
+    """Describe a mark."""
     what = "missing" if mark.missing else mark.category
     return f"{mark.severity}: {what}" if what else mark.severity
 
 
 def pieces(text: str, marks: Sequence[Span]) -> list[MarkedPiece]:
-    """The text cut where a mark begins or ends; a place where words are missing has no width.
+    """Cut a text wherever a mark begins or ends; a mark for missing words has no width.
 
     >>> found = pieces("the port", [Span("target", 4, 8, "minor")])
     >>> [(piece.text, piece.severity) for piece in found]
@@ -60,7 +60,7 @@ def pieces(text: str, marks: Sequence[Span]) -> list[MarkedPiece]:
 
 
 def changes(before: str, after: str) -> list[tuple[Change, str]]:
-    """What an editor changed, word by word.
+    """The changes of an editor, word by word.
 
     >>> changes("the ship lies", "the ship is")
     [('same', 'the ship '), ('gone', 'lies'), ('new', 'is')]
@@ -79,7 +79,7 @@ def changes(before: str, after: str) -> list[tuple[Change, str]]:
 
 
 def together(answers: Sequence[Given]) -> list[list[Marked]]:
-    """Answers of one rater to outputs of one segment are read together, the newest first."""
+    """Group the answers of a rater to the outputs of a segment, newest first."""
     groups: dict[tuple[object, ...], list[Marked]] = {}
     for one in answers:
         key = one.rater, one.lp, one.doc, one.seg, one.kind
@@ -89,7 +89,7 @@ def together(answers: Sequence[Given]) -> list[list[Marked]]:
 
 @dataclass(frozen=True)
 class Marked:
-    """An answer to be shown."""
+    """An answer for display."""
 
     given: Given
 
@@ -112,7 +112,7 @@ class Marked:
         for mark in self.given.spans:
             whole = self.given.source if mark.side == "source" else self.given.texts[0].text
             text = (whole or "")[mark.start : mark.end]
-            yield f"{told(mark)} “{text}”" if text else told(mark)
+            yield f"{in_words(mark)} “{text}”" if text else in_words(mark)
 
     def _marks(self, side: str) -> list[Span]:
         return [mark for mark in self.given.spans if mark.side == side]

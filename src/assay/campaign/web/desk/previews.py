@@ -1,8 +1,11 @@
-"""The raters' pages as the owner tries them: an application of its own, on a copy."""
+"""The raters' pages as the owner tries them: a separate application on a copy of the campaign."""
 
 from __future__ import annotations
 
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from fastapi import APIRouter, FastAPI, Request, Response
 from fastapi.responses import HTMLResponse, RedirectResponse
@@ -10,11 +13,26 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 from starlette.types import Receive, Scope, Send
 
-from assay.campaign.campaign import Campaign
-from assay.campaign.preview import campaign_copy
+from assay.campaign.campaign import Campaign, open_campaign
+from assay.campaign.records import NotNowError
+from assay.campaign.store.opening import FILE
 from assay.campaign.web.owner import Slug
 from assay.campaign.web.public import page
 from assay.campaign.web.roles import SENTENCES, Owner, campaign_of, documented
+
+
+@contextmanager
+def campaign_copy(campaign: Campaign) -> Iterator[tuple[Campaign, str]]:
+    """An open copy of a campaign with an additional rater, and that rater's token."""
+    if campaign.folder is None:
+        raise NotNowError("only campaigns stored in a file can be previewed, not in PostgreSQL")
+    with TemporaryDirectory(prefix="assay-preview-") as folder:
+        campaign.backup(Path(folder) / FILE)
+        with open_campaign(folder) as copy:
+            copy.open("preview")
+            (rater,) = copy.add_raters(1, "preview")
+            yield copy, rater["token"]
+
 
 routes = APIRouter(tags=["desk"])
 KEPT = ("type", "asgi", "http_version", "method", "scheme", "query_string", "client", "server")
@@ -36,14 +54,14 @@ class Preview:
 
 
 class Forwarded(Response):
-    """What the preview answers to the same request, as its only rater."""
+    """The preview's reply to the same request, made as its rater."""
 
     def __init__(self, app: FastAPI, path: str, token: str) -> None:
         super().__init__()
         self.app, self.path, self.token = app, path, token
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Ask it; the owner's own link stays here."""
+        """Ask the preview; the owner's link is not passed on."""
         headers = [one for one in scope["headers"] if one[0] not in (b"cookie", b"authorization")]
         own = {key: scope[key] for key in KEPT if key in scope} | {
             "path": self.path, "raw_path": self.path.encode(), "root_path": "", "state": {},
@@ -57,7 +75,7 @@ class Forwarded(Response):
     responses=documented(401, 403, 404, 409),
 )  # fmt: skip
 async def preview(request: Request, link: Owner, slug: Slug) -> Response:
-    """A new copy to try, in place of the one before."""
+    """Start a new preview in place of the previous one."""
     campaign, previews = campaign_of(request), request.app.state.hub.previews
 
     def begin() -> None:
@@ -73,7 +91,7 @@ async def preview(request: Request, link: Owner, slug: Slug) -> Response:
     "/c/{slug}/preview/rate", response_class=HTMLResponse, responses=documented(401, 403, 404)
 )
 async def preview_page(request: Request, link: Owner, slug: Slug) -> Response:
-    """The rater's page, which says that it is a preview."""
+    """The rater's page, marked as a preview."""
     return HTMLResponse(page("rate").replace("<html ", "<html data-preview ", 1))
 
 
@@ -81,7 +99,7 @@ async def preview_page(request: Request, link: Owner, slug: Slug) -> Response:
     "/c/{slug}/preview/{path:path}", methods=["GET", "POST", "PUT"], include_in_schema=False
 )
 async def forwarded(request: Request, link: Owner, slug: Slug, path: Slug) -> Response:
-    """What the rater's page asks."""
+    """Forward a request of the rater's page."""
     found: Preview | None = request.app.state.hub.previews.get(campaign_of(request).slug)
     if found is None:
         raise HTTPException(404, SENTENCES[404])

@@ -1,4 +1,4 @@
-// A page that another site links to comes without its strict cookie. Asked for from here, it has it.
+// A page opened from another site comes without its strict cookie; reloaded from here, it has it.
 
 const LAST = "assay:again";
 const PAUSE = 5_000;

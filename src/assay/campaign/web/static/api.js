@@ -1,16 +1,16 @@
-// Requests, and answers that wait in this browser until the server has them.
+// Requests, and answers that are kept in this browser until the server has them.
 
 import { randomKey } from "./dom.js";
 
 /** @typedef {{lease: string, screen: number, body: Record<string, any>}} Parcel */
 
-/** Where the requests of a rater's page go: a preview has an address of its own. */
+/** The base of a rater's requests, which differs for a preview. */
 export const BASE = location.pathname.endsWith("/preview/rate") ? location.pathname.slice(0, -"/rate".length) : "";
 const OUTBOX = "assay:outbox:";
 const ASIDE = "assay:aside:";
 const WAITS = [1, 2, 4, 8, 15, 30];
 
-/** A reply that says no. */
+/** A refusal by the server. */
 export class Refused extends Error {
   /** @param {number} status @param {any} data */
   constructor(status, data) {
@@ -18,16 +18,16 @@ export class Refused extends Error {
     this.status = status;
     /** @type {{path: string, message: string}[]} */
     this.errors = data?.errors || [];
-    /** @type {string | undefined} where to go instead */
+    /** @type {string | undefined} where to send the rater instead */
     this.address = data?.address;
   }
 }
 
-/** Whether it is worth sending the same again: no connection, too fast, or a full disk. @param {unknown} error */
+/** Whether a retry may succeed: no connection, too many requests, or a full disk. @param {unknown} error */
 export const isPassing = (error) => !(error instanceof Refused) || error.status === 429 || error.status >= 500;
 
 /**
- * One request; the data of its reply, or `Refused`, or a TypeError without a connection.
+ * Send a request and return its data; throws `Refused`, or a TypeError without a connection.
  * @param {string} method
  * @param {string} path
  * @param {any} [body]
@@ -52,10 +52,10 @@ export async function call(method, path, body, keepalive = false) {
   return data;
 }
 
-/** Whether it is another's, or nobody's: the right link may be opened again. @param {unknown} error */
+/** Whether it belongs to another link, which may be opened again later. @param {unknown} error */
 const isForeign = (error) => error instanceof Refused && [401, 403, 404].includes(error.status);
 
-/** Sends what was answered, once each, however often the connection breaks. */
+/** Sends every answer exactly once, however often the connection breaks. */
 export class Outbox {
   /** @param {() => void} changed @param {(parcel: Parcel, error: Refused) => void} refused */
   constructor(changed, refused) {
@@ -67,16 +67,16 @@ export class Outbox {
     /** @type {Promise<void> | null} */
     this.running = null;
     window.addEventListener("online", () => this.flush());
-    for (const [name] of kept(ASIDE)) rename(name, name.replace(ASIDE, OUTBOX)); // this link may be its own
+    for (const [name] of kept(ASIDE)) rename(name, name.replace(ASIDE, OUTBOX)); // they may belong to this link
   }
 
-  /** What waits, oldest first. */
+  /** The waiting answers, oldest first. */
   waiting() {
     return kept(OUTBOX);
   }
 
   /**
-   * Send one screen now; without a connection it stays here and goes out later.
+   * Send a screen; without a connection it is kept and sent later.
    * @param {Parcel} parcel
    * @returns {Promise<Record<string, any> | null>} the reply, or null while it waits
    */
@@ -87,7 +87,7 @@ export class Outbox {
     try {
       localStorage.setItem(name, JSON.stringify(parcel));
     } catch {
-      kept = false; // a full store: it can still be sent now
+      kept = false; // the storage is full, but it can still be sent now
     }
     try {
       const reply = await deliver(parcel);
@@ -105,7 +105,7 @@ export class Outbox {
     }
   }
 
-  /** Try everything that waits. */
+  /** Send all waiting answers. */
   flush() {
     this.running ||= this.drain().finally(() => {
       this.running = null;
@@ -139,7 +139,7 @@ export class Outbox {
   }
 }
 
-/** What is kept under names that begin like this, oldest first. @param {string} prefix @returns {[string, Parcel][]} */
+/** The stored parcels whose names have this prefix, oldest first. @param {string} prefix @returns {[string, Parcel][]} */
 function kept(prefix) {
   const names = Object.keys(localStorage).filter((name) => name.startsWith(prefix)).sort();
   return names.map((name) => [name, JSON.parse(localStorage.getItem(name) || "{}")]);

@@ -5,10 +5,9 @@ import { skipDialog } from "./dialogs.js";
 import { button, fill, h, key } from "./dom.js";
 import { named, t } from "./i18n.js";
 import { categoryName } from "./marker.js";
-import { Passage } from "./passage.js";
+import { Passage, severityClass } from "./passage.js";
 import { scoreControl } from "./score.js";
 import { outputText } from "./segment.js";
-import { severityClass } from "./severity.js";
 import { stretch } from "./text.js";
 
 /** A cell of a row. */
@@ -70,7 +69,7 @@ export class OutputCell {
       this.view.work.set(this.key, { scores: { ...this.state.scores, [scale.name]: value } }, { tag: `score ${scale.name}` }));
   }
 
-  /** The passage of this cell, or the source beside it where only that can be marked. */
+  /** The passage of this cell, or the source if only that can be marked. */
   passageOrSource() {
     return /** @type {Passage} */ (this.passage || this.view.rows[this.number]?.source);
   }
@@ -89,14 +88,14 @@ export class OutputCell {
     }
   }
 
-  /** Take the keys: the text where it can be marked, else the first score. */
+  /** Focus the text if it can be marked, else the first score. */
   start() {
-    const how = { preventScroll: true };
-    if (this.passage) this.passage.root.focus(how);
-    else this.scales[0]?.control.focus(how);
+    const options = { preventScroll: true };
+    if (this.passage) this.passage.root.focus(options);
+    else this.scales[0]?.control.focus(options);
   }
 
-  /** To the first thing that is missing. */
+  /** Focus the first missing answer. */
   goToGap() {
     const { scores } = this.state;
     const open = this.scales.find(({ scale }) => scores[scale.name] === undefined);
@@ -120,7 +119,7 @@ export class OutputCell {
     this.comment.update(comment);
   }
 
-  /** A line of the list of marks. @param {any} span */
+  /** An entry in the list of marks. @param {any} span */
   mark(span) {
     const { marker, task } = this.view;
     const source = span.side === "source";

@@ -1,10 +1,10 @@
-// Time worked: every second until the page is left, long breaks apart.
+// Working time, without long breaks.
 
 const IDLE = 60_000;
-const MOST = 7 * 24 * 3600_000; // what the server takes: a page may be left open for longer
+const MOST = 7 * 24 * 3600_000; // the server's limit; a page may stay open longer
 const SIGNS = ["pointerdown", "pointermove", "keydown", "wheel", "scroll", "touchmove"];
 
-/** Counts active, idle and hidden milliseconds between signs of life. */
+/** Counts active, idle and hidden milliseconds. */
 export class Stopwatch {
   /** @param {{active_ms?: number, idle_ms?: number, hidden_ms?: number}} [before] */
   constructor(before = {}) {
@@ -15,13 +15,13 @@ export class Stopwatch {
     this.away = document.hidden;
   }
 
-  /** A sign of life: count the time since the one before. */
+  /** Count the time since the last action. */
   settle() {
     const { active, idle, hidden, now } = this.counted();
     Object.assign(this, { active, idle, hidden, last: now });
   }
 
-  /** All times up to now. Looking at them is no sign of life. */
+  /** The times up to now, without counting this as an action. */
   counted() {
     const now = Date.now();
     const gap = Math.max(0, now - this.last);
@@ -30,7 +30,7 @@ export class Stopwatch {
     return { active: this.active + here, idle: this.idle + gap - here - gone, hidden: this.hidden + gone, now };
   }
 
-  /** The page was left or came back. @param {boolean} away */
+  /** Record that the page was hidden or shown. @param {boolean} away */
   leave(away) {
     this.settle();
     this.away = away;
@@ -43,7 +43,7 @@ export class Stopwatch {
   }
 }
 
-/** The clock of one screen, which goes on where a draft left off. */
+/** The clock of one screen, continued from its draft. */
 export class Clock {
   /** @param {Record<string, any>} [before] */
   constructor(before = {}) {
@@ -68,7 +68,7 @@ export class Clock {
     document.addEventListener("pointerdown", () => this.devices.add("pointer"), { signal, capture: true });
   }
 
-  /** The first act on this screen. */
+  /** Record the first action on this screen. */
   act() {
     this.first ||= new Date().toISOString();
   }

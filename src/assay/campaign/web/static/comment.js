@@ -1,4 +1,4 @@
-// A comment that is written only if somebody likes to.
+// An optional comment.
 
 import { button, h } from "./dom.js";
 import { t } from "./i18n.js";

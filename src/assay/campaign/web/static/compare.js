@@ -1,4 +1,4 @@
-// Comparisons: the better of two, or several in order.
+// Comparisons: the better of two, or several ranked.
 
 import { skipDialog } from "./dialogs.js";
 import { button, fill, h, isTyping, key } from "./dom.js";
@@ -7,7 +7,7 @@ import { outputText, sourceText } from "./segment.js";
 
 const CELL = "screen";
 
-/** What both kinds of comparison share: the texts, a reason to skip, a comment. */
+/** The base of both comparisons: texts, skipping, a comment. */
 class ComparisonView {
   /** @param {import("./main.js").Screen} screen */
   constructor({ task, codes, work, say }) {
@@ -36,7 +36,7 @@ class ComparisonView {
     return this.work.get(CELL);
   }
 
-  /** A segment before or after, with what every output has there. @param {any} segment @param {number} number */
+  /** A context segment with the outputs' texts. @param {any} segment @param {number} number */
   around(segment, number) {
     const texts = this.outputs.filter((output) => output.texts[number] !== null);
     return h("section", { class: "row context", "aria-label": t("context") },
@@ -73,7 +73,7 @@ class ComparisonView {
     return [];
   }
 
-  /** @param {Record<string, any>} given @param {string} words  the key of the comment */
+  /** @param {Record<string, any>} given @param {string} words  the name of the comment's field */
   answer(given, words) {
     const { skipped, comment } = this.state;
     const said = comment.trim() ? { [skipped ? "comment" : words]: comment.trim() } : {};
@@ -87,7 +87,7 @@ class ComparisonView {
   close() {}
 }
 
-/** Two outputs: which is better, or neither. */
+/** Two outputs: the better one, or a tie. */
 export class PairwiseView extends ComparisonView {
   /** @param {import("./main.js").Screen} screen */
   constructor(screen) {
@@ -172,7 +172,7 @@ export class PairwiseView extends ComparisonView {
   }
 }
 
-/** Several outputs in order; equal ranks are ties. */
+/** Several outputs ranked; equal ranks are ties. */
 export class RankingView extends ComparisonView {
   /** @param {import("./main.js").Screen} screen */
   constructor(screen) {

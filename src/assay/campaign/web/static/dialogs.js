@@ -1,4 +1,4 @@
-// Windows over the page: guide, reasons, problems, own answers.
+// Dialogs: guide, reasons, problems, the rater's answers, menu.
 
 import { call } from "./api.js";
 import { button, fill, h, key } from "./dom.js";
@@ -8,7 +8,7 @@ import { markdown } from "./markdown.js";
 const READ = "assay:read";
 
 /**
- * Open a window; it is gone from the page once it is closed.
+ * Open a dialog, which is removed from the page when it closes.
  * @param {string} title
  * @param {(import("./dom.js").Child | import("./dom.js").Child[])[]} content
  */
@@ -28,8 +28,8 @@ export function open(title, ...content) {
 }
 
 /**
- * Ask for one of several reasons, or one's own; null if nothing was chosen.
- * @param {string} title @param {string[]} reasons @param {string} act @param {boolean} [more]  whether words of one's own are asked for
+ * Ask for a reason; null if none was chosen.
+ * @param {string} title @param {string[]} reasons @param {string} act @param {boolean} [more]  whether to offer a text field
  * @param {string} [help]  what follows from it
  * @returns {Promise<string | null>}
  */
@@ -58,11 +58,11 @@ export const skipDialog = () => reasonDialog(t("skip-title"), ["cannot judge", "
 export const declineDialog = () => reasonDialog(t("decline-title"),
   ["language", "offensive", "broken", "conflict", "other"], t("decline"), false, t("decline-help"));
 
-/** Tell the owner that something is wrong. @param {string} lease @param {(text: string) => void} say */
+/** Report a problem to the organisers. @param {string} lease @param {(text: string) => void} say */
 export function problemDialog(lease, say) {
   const text = /** @type {HTMLTextAreaElement} */ (h("textarea", { rows: 4, "aria-label": t("problem-what"), placeholder: t("problem-what"), maxlength: 5000 }));
-  const told = h("p", { role: "status" });
-  const dialog = open(t("problem"), h("p", {}, t("problem-help")), text, told,
+  const failure = h("p", { role: "status" });
+  const dialog = open(t("problem"), h("p", {}, t("problem-help")), text, failure,
     h("p", { class: "acts" }, button(t("cancel"), () => dialog.close()), button(t("problem-send"), async () => {
       if (!text.value.trim()) {
         text.focus();
@@ -73,29 +73,29 @@ export function problemDialog(lease, say) {
         dialog.close();
         say(t("problem-sent"));
       } catch {
-        fill(told, t("not-sent"));
+        fill(failure, t("not-sent"));
       }
     }, { class: "primary" })));
 }
 
-/** Out of sight for a while. */
+/** Hide the page during a break. */
 export function pauseDialog() {
   const dialog = open(t("paused"), h("p", {}, t("paused-help")), h("p", { class: "acts" }, button(t("go-on"), () => dialog.close(), { class: "primary", autofocus: true })));
   dialog.classList.add("paused");
   return dialog;
 }
 
-/** Whether this browser has not shown these words of the organisers yet. @param {string | null | undefined} words */
+/** Whether this browser has not shown these instructions yet. @param {string | null | undefined} words */
 export function unread(words) {
   if (!words || localStorage.getItem(READ) === words) return false;
   localStorage.setItem(READ, words);
   return true;
 }
 
-/** What is to be done. @param {any} task */
+/** The instruction for a kind of task. @param {any} task */
 export const how = (task) => t(`how-${task.protocol}${task.options.editing === "light" ? "-light" : ""}`);
 
-/** What the campaign says, how this kind of task works, and all keys. @param {any} task @param {boolean} [first]  before the first task */
+/** The campaign's instructions, how this kind of task works, and all keys. @param {any} task @param {boolean} [first]  before the first task */
 export function guide(task, first = false) {
   const keys = keysOf(task);
   const dialog = open(t("guide"),
@@ -145,7 +145,7 @@ function keysOf(task) {
   return [...marks, [["Tab"], t("key-next")], ...score, undo, ...send];
 }
 
-/** What would have been a good answer to an example. @param {any} solution @param {any[]} answers @returns {Promise<void>} */
+/** Show the solution of a tutorial example. @param {any} solution @param {any[]} answers @returns {Promise<void>} */
 export function lessonDialog({ low, high, explanation }, answers) {
   const scores = answers.flatMap((answer) => Object.values(answer.scores || {}));
   return new Promise((resolve) => {
@@ -180,7 +180,7 @@ function moment(time) {
   return time ? new Date(time).toLocaleString(region(), { dateStyle: "medium", timeStyle: "short" }) : "";
 }
 
-/** Everything that has no place in the header. @param {{name: string, act: () => void}[]} entries @param {(tag: string) => void} language */
+/** The menu. @param {{name: string, act: () => void}[]} entries @param {(tag: string) => void} language */
 export function menu(entries, language) {
   const select = /** @type {HTMLSelectElement} */ (h("select", { id: "language", onchange: () => {
     dialog.close();

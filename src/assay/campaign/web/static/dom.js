@@ -1,4 +1,4 @@
-// Elements without markup: texts are always text.
+// Elements built without markup, so that texts are always plain text.
 
 /** @typedef {Node | string | number | null | undefined | false} Child */
 
@@ -34,16 +34,16 @@ export function fill(element, ...children) {
 /** A button with a text. @param {Child} text @param {(event: Event) => void} act @param {Record<string, any>} [props] */
 export const button = (text, act, props = {}) => h("button", { type: "button", onclick: act, ...props }, text);
 
-/** A key as it stands on the keyboard. @param {string} name */
+/** A key of the keyboard. @param {string} name */
 export const key = (name) => h("kbd", {}, name);
 
-/** Whether a key press is meant for a field that is being typed into. @param {EventTarget | null} target */
+/** Whether a key press goes to a text field. @param {EventTarget | null} target */
 export function isTyping(target) {
   return target instanceof HTMLTextAreaElement || target instanceof HTMLSelectElement
     || (target instanceof HTMLInputElement && !["range", "radio", "checkbox"].includes(target.type));
 }
 
-/** A number that no other page has drawn. */
+/** A random key that no other page has. */
 export function randomKey() {
   const bytes = crypto.getRandomValues(new Uint8Array(16));
   return Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("");

@@ -1,4 +1,4 @@
-// The way back: an address to return to, or a code to carry there.
+// The way back to a crowd platform: a link, or a completion code.
 
 import { button, fill, h } from "./dom.js";
 import { t } from "./i18n.js";

@@ -1,9 +1,9 @@
-// Questions to the rater, before the work or after it.
+// Questions to the rater, before the first task or after the last.
 
 import { h } from "./dom.js";
 import { t } from "./i18n.js";
 
-/** One field for each question: a choice where answers are given, else a text. */
+/** One field per question: a choice if there are answers, else a text. */
 export class FormView {
   /** @param {import("./main.js").Screen} screen */
   constructor({ task, codes, work }) {

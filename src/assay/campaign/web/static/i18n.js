@@ -1,4 +1,4 @@
-// The words of the pages: one catalogue per language.
+// The texts of the pages: one catalogue per language.
 
 /** @type {Record<string, string>} */
 let words = {};
@@ -13,13 +13,13 @@ export const LANGUAGES = {
 const RIGHT_TO_LEFT = /^(ar|arc|ckb|dv|fa|he|iw|nqo|ps|sd|syr|ug|ur|yi)\b|-(Arab|Hebr|Syrc|Thaa|Nkoo|Adlm)\b/i;
 const CHOSEN = "assay:language";
 
-/** The direction of a language, or `auto` where it is not known. @param {string | null | undefined} tag */
+/** The direction of a language, or `auto` if it is unknown. @param {string | null | undefined} tag */
 export function directionOf(tag) {
   if (!tag) return "auto";
   return RIGHT_TO_LEFT.test(tag) ? "rtl" : "ltr";
 }
 
-/** The language that was chosen, else the first of the browser's that there is. */
+/** The chosen language, else the first of the browser's that has a catalogue. */
 export function preferred() {
   const wishes = [localStorage.getItem(CHOSEN), ...navigator.languages];
   for (const tag of wishes) {
@@ -29,7 +29,7 @@ export function preferred() {
   return "en";
 }
 
-/** Speak this language from now on. @param {string} tag */
+/** Switch to this language. @param {string} tag */
 export async function speak(tag) {
   const fetched = await fetch(`/static/words/${tag}.json`);
   words = await fetched.json();
@@ -50,7 +50,7 @@ export const spoken = () => language;
 export const region = () => navigator.languages.find((tag) => tag.split("-")[0].toLowerCase() === language) || language;
 
 /**
- * The words for `name`, with `{slots}` filled; `n` chooses between singular and plural.
+ * The text for `name`, with `{slots}` filled; `n` selects the plural form.
  * @param {string} name
  * @param {Record<string, string | number>} [slots]
  */
@@ -63,7 +63,7 @@ export function t(name, slots = {}) {
   });
 }
 
-/** A word of the campaign itself, translated where the catalogue has it. @param {string} kind @param {string} name */
+/** A word of the campaign, translated if the catalogue has it. @param {string} kind @param {string} name */
 export function named(kind, name) {
   return words[`${kind}.${name.toLowerCase()}`] ?? name;
 }

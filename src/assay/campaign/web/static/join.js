@@ -1,4 +1,4 @@
-// Before the work begins: what a rater agrees to.
+// The join page: consent before the first task.
 
 import { Refused, call } from "./api.js";
 import { button, fill, h } from "./dom.js";
@@ -12,7 +12,7 @@ const params = Object.fromEntries(new URLSearchParams(location.search));
 const main = h("main", { id: "main" });
 document.body.replaceChildren(h("header", { class: "top" }, h("p", { class: "brand", translate: "no" }, "Assay")), main);
 
-/** What went wrong, and the way back to where the rater came from. @param {unknown} error */
+/** Show what went wrong, and the way back to the crowd platform. @param {unknown} error */
 function failed(error) {
   const { message, address } = error instanceof Refused ? error : { message: t("offline"), address: "" };
   fill(main, h("div", { class: "message" }, h("h1", {}, t("join-failed")), h("p", {}, named("said", message)), finishing({ address })));

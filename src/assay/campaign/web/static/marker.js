@@ -1,14 +1,14 @@
-// Marking: severities, categories, missing words; the small bar beside the chosen words.
+// Marking: severities, categories, missing words, and the toolbar next to the selection.
 
 import { button, fill, h, key } from "./dom.js";
 import { named, t } from "./i18n.js";
-import { severityClass } from "./severity.js";
+import { severityClass } from "./passage.js";
 import { stretch } from "./text.js";
 
 /** @typedef {import("./passage.js").Passage} Passage */
 /** @typedef {import("./work.js").Span} Span */
 
-/** What all passages of a screen share. */
+/** Marking in all passages of a screen. */
 export class Marker {
   /**
    * @param {Record<string, any>} task
@@ -57,13 +57,13 @@ export class Marker {
     return found.sort((a, b) => (a.end - a.start) - (b.end - b.start));
   }
 
-  /** The caret or the chosen stretch moved. @param {Passage} passage */
+  /** The caret or the selection moved. @param {Passage} passage */
   moved(passage) {
     const [mark] = this.under(passage);
     const chosen = passage.selected();
-    const told = mark && this.describe(mark, passage.setup.text);
+    const described = mark && this.describe(mark, passage.setup.text);
     const whole = mark && !mark.missing && stretch(passage.setup.text, mark.start, mark.end) === chosen;
-    this.say(told ? (whole ? told : `${chosen} · ${told}`) : chosen);
+    this.say(described ? (whole ? described : `${chosen} · ${described}`) : chosen);
     if (passage.place.chosen) this.show(passage);
     else this.hide();
   }
@@ -75,7 +75,7 @@ export class Marker {
     return `${named("severity", span.severity)} ${what}${kind}`;
   }
 
-  /** Keys while a passage has the focus; true if the key was one. @param {Passage} passage @param {KeyboardEvent} event */
+  /** Handle a key in a passage; true if it was a command. @param {Passage} passage @param {KeyboardEvent} event */
   key(passage, event) {
     const severity = this.severities.find((one) => one.key === event.key);
     const [mark] = this.under(passage);
@@ -90,7 +90,7 @@ export class Marker {
     return true;
   }
 
-  /** Say that there is no error, or take that back. @param {string} cell */
+  /** Say that there is no error, or undo that. @param {string} cell */
   none(cell) {
     const { none, spans } = this.work.get(cell);
     if (spans.length && !none) {
@@ -107,7 +107,7 @@ export class Marker {
     if (start < end) this.add(passage, { side: passage.setup.side, start, end, severity });
   }
 
-  /** Something is missing after the word at the caret, or before it. @param {Passage} passage @param {boolean} before */
+  /** Mark missing words after the caret's word, or before it. @param {Passage} passage @param {boolean} before */
   gap(passage, before) {
     const { start, end } = passage.selection();
     const place = before ? start : end;
@@ -162,7 +162,7 @@ export class Marker {
     this.bar.hidden = true;
   }
 
-  /** The bar beside the chosen words. @param {Passage} passage */
+  /** Show the toolbar next to the selection. @param {Passage} passage */
   show(passage) {
     const act = (/** @type {() => void} */ run) => () => {
       run();
@@ -187,7 +187,7 @@ export class Marker {
     this.bar.hidden = false;
     const unit = passage.units[passage.place.focus] || passage.root;
     const box = unit.getBoundingClientRect();
-    const text = passage.root.getBoundingClientRect(); // which stays free for the second click
+    const text = passage.root.getBoundingClientRect(); // keep it free for the second click
     const { offsetWidth, offsetHeight } = this.bar;
     const width = document.documentElement.clientWidth;
     const middle = Math.max(text.left, Math.min(box.left + box.width / 2 - offsetWidth / 2, text.right - offsetWidth));
@@ -197,7 +197,7 @@ export class Marker {
     this.bar.style.top = `${(below ? text.bottom + 4 : text.top - offsetHeight - 4) + window.scrollY}px`;
   }
 
-  /** A list of categories to type into. @param {Passage} passage @param {Span} span */
+  /** Show the searchable list of categories. @param {Passage} passage @param {Span} span */
   chooseCategory(passage, span) {
     const field = h("input", {
       type: "text", role: "combobox", "aria-expanded": "true", "aria-controls": "categories", "aria-autocomplete": "list",
@@ -256,7 +256,7 @@ export function sameSpan(a, b) {
     && (a.category || null) === (b.category || null);
 }
 
-/** `Accuracy/Omission` as it is read. @param {string} category */
+/** `Accuracy/Omission` for display. @param {string} category */
 export const categoryName = (category) => category.split("/").map((part) => named("category", part.replaceAll("_", " "))).join(" › ");
 
 /** @param {string} category @param {string} wish */

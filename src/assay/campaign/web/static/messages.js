@@ -1,4 +1,4 @@
-// What the organisers say to a rater, above the work until it is read.
+// Messages from the organisers, shown above the task until they are read.
 
 import { call } from "./api.js";
 import { button, h } from "./dom.js";
@@ -29,7 +29,7 @@ export async function look() {
       if (!document.getElementById(`message-${message.id}`)) document.querySelector("main")?.before(banner(message));
     }
   } catch {
-    // no link, or no connection: the page itself says so
+    // no link, or no connection: the page says so
   }
 }
 

@@ -1,13 +1,12 @@
-// A text in which stretches can be marked, by keyboard and by pointer.
+// A text in which words can be marked, by keyboard or pointer.
 
 import { h } from "./dom.js";
 import { codePoints, pieces, stretch } from "./text.js";
 import { directionOf, named, t } from "./i18n.js";
-import { severityClass } from "./severity.js";
 
 /** @typedef {import("./work.js").Span} Span */
 /** @typedef {import("./text.js").Piece} Piece */
-/** @typedef {{anchor: number, focus: number, chosen: boolean}} Place  numbers of pieces; `chosen` once a stretch was picked on purpose */
+/** @typedef {{anchor: number, focus: number, chosen: boolean}} Place  indices of pieces; `chosen` once words are selected on purpose */
 
 /**
  * @typedef {object} Setup
@@ -20,7 +19,7 @@ import { severityClass } from "./severity.js";
  * @property {import("./marker.js").Marker} marker
  */
 
-/** A passage: read-only text with a caret that goes from word to word. */
+/** A read-only text with a caret that moves from word to word. */
 export class Passage {
   /** @param {Setup} setup */
   constructor(setup) {
@@ -49,7 +48,7 @@ export class Passage {
     this.build();
   }
 
-  /** Draw the text anew where its marks changed: pieces end where marks do. */
+  /** Redraw the text if its marks changed; pieces end where marks do. */
   build() {
     const spans = this.setup.spans();
     const drawn = JSON.stringify([this.byWord, this.setup.key, spans]);
@@ -88,20 +87,20 @@ export class Passage {
     return this.pieces[number]?.stop === false ? this.step(number, 1) : number;
   }
 
-  /** The chosen stretch in code points. */
+  /** The selection in code points. */
   selection() {
     const { anchor, focus } = this.place;
     const [first, last] = anchor <= focus ? [anchor, focus] : [focus, anchor];
     return { start: this.pieces[first]?.start ?? 0, end: this.pieces[last]?.end ?? 0 };
   }
 
-  /** The words of the chosen stretch. */
+  /** The selected words. */
   selected() {
     const { start, end } = this.selection();
     return stretch(this.setup.text, start, end);
   }
 
-  /** Show marks, stretch and caret. */
+  /** Show marks, selection and caret. */
   paint() {
     const here = document.activeElement === this.root || this.setup.marker.at === this;
     const { start, end } = this.selection();
@@ -136,7 +135,7 @@ export class Passage {
     this.setup.marker.moved(this);
   }
 
-  /** The nearest word in the line above (-1) or below (1); -1 if there is no such line. @param {number} by */
+  /** The nearest word in the line above (by = -1) or below (by = 1), or -1. @param {number} by */
   line(by) {
     const boxes = this.units.map((unit) => unit.getClientRects()[0]);
     const here = boxes[this.place.focus];
@@ -181,14 +180,14 @@ export class Passage {
     event.stopPropagation();
   }
 
-  /** Go by words or by what a reader sees as one character. */
+  /** Switch between words and graphemes. */
   byGrapheme() {
     this.byWord = !this.byWord;
     this.build();
     this.setup.marker.say(t(this.byWord ? "by-word" : "by-character"));
   }
 
-  /** Choose nothing. */
+  /** Clear the selection. */
   clear() {
     this.place = { ...this.place, anchor: this.place.focus, chosen: false };
     this.pressed = -1;
@@ -217,7 +216,7 @@ export class Passage {
     this.paint();
   }
 
-  /** A space belongs to the word on the side that was pressed first. @param {number} number @param {number} towards */
+  /** The word next to a space, on the side pressed first. @param {number} number @param {number} towards */
   nearStop(number, towards) {
     return this.pieces[number].stop ? number : this.step(number, towards < number ? -1 : 1);
   }
@@ -231,7 +230,7 @@ export class Passage {
     this.paint();
   }
 
-  /** The chosen words, for a dictionary. @param {ClipboardEvent} event */
+  /** Copy the selected words. @param {ClipboardEvent} event */
   onCopy(event) {
     event.clipboardData?.setData("text/plain", this.selected());
     event.preventDefault();
@@ -242,4 +241,11 @@ export class Passage {
     this.pressed = -1;
     this.setup.marker.moved(this);
   }
+}
+
+/** The CSS class of a severity, whatever the campaign calls it. @param {string} name */
+export function severityClass(name) {
+  const plain = name.toLowerCase();
+  if (["minor", "neutral"].includes(plain)) return plain;
+  return plain.startsWith("crit") ? "critical" : "major";
 }

@@ -1,4 +1,4 @@
-// Post-editing: the text as it should be, and the work that it was.
+// Post-editing: the corrected text and the effort.
 
 import { Stopwatch } from "./clock.js";
 import { CommentField } from "./comment.js";
@@ -13,9 +13,9 @@ const NAVIGATION = new Set(["ArrowLeft", "ArrowRight", "ArrowUp", "ArrowDown", "
 const PAUSES = [300, 1000];
 const IDLE = 60_000;
 
-/** The class of a key that was pressed, or null where it is no work on the text. @param {KeyboardEvent} event */
+/** The class of a pressed key, or null if it does not edit the text. @param {KeyboardEvent} event */
 function keyClass(event) {
-  if (event.ctrlKey || event.metaKey || event.altKey) return null; // copy, paste and undo are counted as such
+  if (event.ctrlKey || event.metaKey || event.altKey) return null; // copy, paste and undo are counted separately
   if (NAVIGATION.has(event.key)) return "navigation";
   if (event.key === "Backspace" || event.key === "Delete") return "erase";
   if (event.key === " " || event.key === "Enter") return "space";
@@ -45,12 +45,12 @@ class EditRow {
       oninput: (/** @type {InputEvent} */ event) => this.onInput(event), onkeydown: (/** @type {KeyboardEvent} */ event) => this.onKey(event),
       oncopy: () => this.count("copy"), oncut: () => this.count("cut"), onpaste: () => this.count("paste"),
     }));
-    this.told = h("p", { class: "told" });
+    this.summary = h("p", { class: "summary" });
     this.diff = h("div", { class: "diff", lang: target, dir: directionOf(target) });
     this.skipped = h("p", { class: "skipped" });
     this.done = button(h("span", {}, t("done-next"), key("Ctrl+↵")), () => this.confirm(), { class: "primary" });
     this.comment = new CommentField((comment) => view.work.set(this.key, { comment }, { undo: false }));
-    this.asked = h("div", { class: "asked" }, this.field, this.diff, this.told, this.comment.root,
+    this.asked = h("div", { class: "asked" }, this.field, this.diff, this.summary, this.comment.root,
       h("div", { class: "tools" },
         this.before !== null && button(h("span", {}, t("leave-as-is"), key("Ctrl+.")), () => this.leave()),
         this.comment.opener, button(t("skip"), () => this.skip()), this.done));
@@ -69,7 +69,7 @@ class EditRow {
     return this.view.work.get(this.key);
   }
 
-  /** Work on this segment begins. */
+  /** Start work on this segment. */
   open() {
     this.watch = new Stopwatch();
     this.opened = new Date().toISOString();
@@ -77,7 +77,7 @@ class EditRow {
     this.root.classList.add("current");
   }
 
-  /** Work on it ends for now. */
+  /** Stop work on this segment for now. */
   leaveOff() {
     if (!this.watch) return;
     const session = this.session();
@@ -126,7 +126,7 @@ class EditRow {
     this.view.work.set(this.key, { keys: { ...keys, [kind]: (keys[kind] || 0) + 1 }, pauses: longer }, { undo: false });
   }
 
-  /** Back to the text as it was, in a way that the field itself can undo. */
+  /** Restore the original text in a way that the field can undo. */
   leave() {
     if (this.field.value !== this.before) {
       this.field.focus();
@@ -165,7 +165,7 @@ class EditRow {
     fill(this.skipped, skipped && `${t("skipped")}: ${named("reason", skipped)} `,
       skipped && button(t("skip-undo"), () => this.view.work.set(this.key, { skipped: "" }, { undo: false })));
     this.drawDiff(edited);
-    this.drawTold(edited);
+    this.drawSummary(edited);
   }
 
   /** @param {string} edited */
@@ -177,14 +177,14 @@ class EditRow {
   }
 
   /** @param {string} edited */
-  drawTold(edited) {
+  drawSummary(edited) {
     const { active, idle } = this.time();
     const changed = this.before === edited || this.before === null ? 0 : changedWords(this.runs || [], this.view.task.languages.target);
-    fill(this.told, this.before !== null && `${t("words-changed", { n: changed })} · `, t("active", { time: minutes(active) }),
+    fill(this.summary, this.before !== null && `${t("words-changed", { n: changed })} · `, t("active", { time: minutes(active) }),
       idle >= 1000 && ` ${t("idle", { time: minutes(idle) })}`);
   }
 
-  /** All sessions together, the open one too. */
+  /** The total of all sessions, including the open one. */
   time() {
     const sessions = this.watch ? [...this.state.sessions, this.watch.read()] : this.state.sessions;
     const total = (/** @type {string} */ name) => sessions.reduce((/** @type {number} */ sum, /** @type {any} */ one) => sum + one[name], 0);
@@ -217,7 +217,7 @@ export class PostEditView {
       document.addEventListener(name, () => this.at?.watch?.settle(), { signal, passive: true, capture: true });
     }
     document.addEventListener("visibilitychange", () => this.at?.watch?.leave(document.hidden), { signal });
-    this.ticking = setInterval(() => this.at?.watch && this.at.drawTold(this.at.state.edited), 1000);
+    this.ticking = setInterval(() => this.at?.watch && this.at.drawSummary(this.at.state.edited), 1000);
   }
 
   /** @param {any} task @param {string} key */
@@ -244,7 +244,7 @@ export class PostEditView {
     row.open();
   }
 
-  /** To the next segment that is not done. @param {EditRow} row */
+  /** Go to the next unfinished segment. @param {EditRow} row */
   next(row) {
     const from = this.rows.indexOf(row);
     const order = [...this.rows.slice(from + 1), ...this.rows.slice(0, from)];

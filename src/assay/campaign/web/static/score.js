@@ -9,7 +9,7 @@ import { named, t } from "./i18n.js";
 const FEW = 11;
 const TYPING = 1200;
 
-/** The words for points of a scale, evenly spaced. @param {Scale} scale @returns {[number, string][]} */
+/** The anchor texts of a scale, evenly spaced. @param {Scale} scale @returns {[number, string][]} */
 export function anchors(scale) {
   const last = scale.anchors.length - 1;
   return scale.anchors.map((text, number) => [scale.low + ((scale.high - scale.low) * number) / Math.max(1, last), named("anchor", text)]);
@@ -32,7 +32,7 @@ let groups = 0;
 function buttons(scale, label, chosen, count) {
   groups += 1;
   const words = new Map(anchors(scale).map(([value, text]) => [Math.round(value), text]));
-  const told = h("span", { class: "told" });
+  const summary = h("span", { class: "summary" });
   const inputs = Array.from({ length: count }, (_, number) => {
     const value = scale.low + number * scale.step;
     return h("input", {
@@ -45,7 +45,7 @@ function buttons(scale, label, chosen, count) {
       const value = Number(/** @type {HTMLInputElement} */ (input).value);
       const word = words.get(value);
       return h("label", { title: word || null }, input, h("span", {}, String(value)), word && h("span", { class: "hidden" }, word));
-    })), told);
+    })), summary);
   root.addEventListener("keydown", (event) => {
     const found = inputs.find((input) => /** @type {HTMLInputElement} */ (input).value === event.key);
     if (!found || event.ctrlKey || event.metaKey || event.altKey) return;
@@ -57,7 +57,7 @@ function buttons(scale, label, chosen, count) {
     root,
     update(value) {
       for (const input of /** @type {HTMLInputElement[]} */ (inputs)) input.checked = value !== undefined && Number(input.value) === value;
-      fill(told, value === undefined ? t("not-set") : words.get(value) || "");
+      fill(summary, value === undefined ? t("not-set") : words.get(value) || "");
     },
     focus(how) {
       const set = inputs.find((input) => /** @type {HTMLInputElement} */ (input).checked);
@@ -78,7 +78,7 @@ function slider(scale, label, chosen) {
   const take = () => chosen(Number(input.value));
   input.addEventListener("input", take);
   input.addEventListener("click", () => {
-    if (root.classList.contains("unset")) take(); // the thumb may already stand where the click was
+    if (root.classList.contains("unset")) take(); // the thumb may already be where the click was
   });
   let typed = "";
   let time = 0;

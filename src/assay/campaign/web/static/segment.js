@@ -1,4 +1,4 @@
-// Texts that are only read: sources, context, media.
+// Read-only texts: sources, context, media.
 
 import { BASE } from "./api.js";
 import { fill, h } from "./dom.js";
@@ -9,7 +9,7 @@ export function plainText(text, language, name) {
   return h("div", { class: name, lang: language, dir: directionOf(language) }, text);
 }
 
-/** The source of a segment with its pictures, sounds and films. @param {any} task @param {any} segment */
+/** The source of a segment with its media. @param {any} task @param {any} segment */
 export function sourceText(task, segment) {
   const { source } = task.languages;
   return h("div", { class: "source" },
@@ -17,10 +17,10 @@ export function sourceText(task, segment) {
     media(segment));
 }
 
-/** What belongs to a source beside its text. @param {any} segment */
+/** The media of a source. @param {any} segment */
 export const media = (segment) => (segment.media || []).map(medium);
 
-/** A picture, sound or film, once its type is known. @param {string} code */
+/** An image, audio or video, once its type is known. @param {string} code */
 function medium(code) {
   const src = `${BASE}/media/${code}`;
   const place = h("div", { class: "medium" }, t("loading"));
@@ -40,7 +40,7 @@ export function outputText(task, text) {
   return plainText(text, task.languages.target, "text");
 }
 
-/** A segment around those that are rated. @param {any} task @param {any} segment @param {any[]} outputs @param {number} number */
+/** A context segment. @param {any} task @param {any} segment @param {any[]} outputs @param {number} number */
 export function context(task, segment, outputs, number) {
   return h("section", { class: "row context", "aria-label": t("context") },
     h("div", { class: "number" }, String(number + 1)),

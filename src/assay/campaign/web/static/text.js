@@ -1,4 +1,4 @@
-// Texts in pieces: words or graphemes, with offsets in code points.
+// Texts cut into words or graphemes, with offsets in code points.
 
 /** @typedef {{text: string, start: number, end: number, stop: boolean}} Piece */
 
@@ -30,7 +30,7 @@ function edges(text, language, granularity) {
 }
 
 /**
- * The pieces of a text; `cuts` are further edges in code points, where marks begin and end.
+ * The pieces of a text; `cuts` are additional edges in code points, where marks begin and end.
  * @param {string} text
  * @param {string} language
  * @param {boolean} byWord
@@ -40,7 +40,7 @@ function edges(text, language, granularity) {
 export function pieces(text, language, byWord, cuts = []) {
   const whole = edges(text, language, "grapheme");
   let places = whole;
-  if (byWord) { // a word never ends inside of what a reader sees as one character
+  if (byWord) { // a word never ends inside a grapheme
     const allowed = new Set(whole);
     places = edges(text, language, "word").filter((place) => allowed.has(place));
   }
@@ -60,14 +60,14 @@ export function pieces(text, language, byWord, cuts = []) {
   return found;
 }
 
-/** How many code points a text has. @param {string} text */
+/** The number of code points in a text. @param {string} text */
 export function codePoints(text) {
   let count = 0;
   for (const _ of text) count += 1;
   return count;
 }
 
-/** The offset in UTF-16 units of an offset in code points. @param {string} text @param {number} offset */
+/** An offset in code points converted to UTF-16 units. @param {string} text @param {number} offset */
 export function unitOffset(text, offset) {
   let units = 0;
   for (const sign of text) {
@@ -77,13 +77,13 @@ export function unitOffset(text, offset) {
   return units;
 }
 
-/** A stretch of a text by code points. @param {string} text @param {number} start @param {number} end */
+/** Part of a text, by code points. @param {string} text @param {number} start @param {number} end */
 export function stretch(text, start, end) {
   return text.slice(unitOffset(text, start), unitOffset(text, end));
 }
 
 /**
- * What changed between two texts, word by word: [kind, text] with `same`, `out` and `in`.
+ * The changes between two texts, word by word: [kind, text] with `same`, `out` and `in`.
  * @param {string} before
  * @param {string} after
  * @param {string} language
@@ -142,7 +142,7 @@ function joined(parts) {
   return runs;
 }
 
-/** How many words came in or went out, the larger of the two in every place. @param {[string, string][]} runs @param {string} language */
+/** The number of changed words: at each place the larger of words added and removed. @param {[string, string][]} runs @param {string} language */
 export function changedWords(runs, language) {
   let total = 0;
   let [out, into] = [0, 0];

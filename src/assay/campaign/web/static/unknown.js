@@ -1,4 +1,4 @@
-// A link that leads nowhere, in the visitor's language.
+// The page for an unknown link, in the visitor's language.
 
 import { fill } from "./dom.js";
 import { preferred, speak, t } from "./i18n.js";

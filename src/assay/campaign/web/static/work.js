@@ -1,4 +1,4 @@
-// The unfinished work on one screen: what was said, undo, and a draft that survives.
+// The unfinished work on one screen: answers, undo, and a draft that survives reloads.
 
 import { call, isPassing } from "./api.js";
 import { Clock } from "./clock.js";
@@ -11,13 +11,13 @@ const TOGETHER = 1000;
 const SOON = 150;
 const AT_REST = 1500;
 
-/** One screen's answers by cell, each change of which can be undone. */
+/** The answers of a screen by cell; every change can be undone. */
 export class Work extends EventTarget {
   /**
    * @param {string} lease
    * @param {number} screen
-   * @param {Record<string, any> | null} draft  what the server has kept
-   * @param {(key: string) => Cell} fresh  what a cell begins with
+   * @param {Record<string, any> | null} draft  the draft on the server
+   * @param {(key: string) => Cell} fresh  makes a new cell
    */
   constructor(lease, screen, draft, fresh) {
     super();
@@ -26,9 +26,9 @@ export class Work extends EventTarget {
     this.fresh = fresh;
     this.name = `${DRAFT}${lease}:${screen}`;
     const kept = this.newest(draft);
-    /** @type {Map<string, Cell>} what was said */
+    /** @type {Map<string, Cell>} the cells with answers */
     this.cells = new Map(Object.entries(kept?.cells || {}));
-    /** @type {Map<string, Cell>} what cells begin with, as long as nothing was said */
+    /** @type {Map<string, Cell>} the cells without */
     this.untouched = new Map();
     this.at = kept?.at || 0;
     /** Whether the server lacks what this browser has. */
@@ -79,7 +79,7 @@ export class Work extends EventTarget {
    * Change a cell; changes with the same tag in quick succession are undone together.
    * @param {string} key
    * @param {Cell} change
-   * @param {{tag?: string, undo?: boolean}} [how]
+   * @param {{tag?: string, undo?: boolean}} [options]
    */
   set(key, change, { tag = "", undo = true } = {}) {
     const before = this.get(key);
@@ -100,7 +100,7 @@ export class Work extends EventTarget {
     this.changed(key);
   }
 
-  /** Take the last change back; the key of its cell. */
+  /** Undo the last change and return the key of its cell. */
   undo() {
     const step = this.done.pop();
     if (!step) return null;
@@ -130,7 +130,7 @@ export class Work extends EventTarget {
     return { at: this.at, cells: Object.fromEntries(this.cells), clock: this.clock.read() };
   }
 
-  /** Keep the draft: here almost at once, on the server when the hand rests. */
+  /** Keep the draft: in the browser almost at once, on the server after a pause. */
   keep() {
     if (this.closed) return;
     this.at = Math.max(Date.now(), this.at + 1);
@@ -147,7 +147,7 @@ export class Work extends EventTarget {
     try {
       localStorage.setItem(this.name, JSON.stringify(this.snapshot()));
     } catch {
-      // a full store: the server has the draft, and the page has the work
+      // the storage is full: the server still has the draft
     }
   }
 
@@ -163,7 +163,7 @@ export class Work extends EventTarget {
     }
   }
 
-  /** Another tab went on with the same screen: show what it has. @param {StorageEvent} event */
+  /** Another tab changed the same screen: take over its work. @param {StorageEvent} event */
   otherTab(event) {
     if (event.key !== this.name || this.closed) return;
     if (event.newValue === null) {
@@ -179,7 +179,7 @@ export class Work extends EventTarget {
     this.dispatchEvent(new CustomEvent("change", { detail: null }));
   }
 
-  /** Stop watching; `sent` forgets the draft, because the answers are on their way. @param {boolean} sent */
+  /** Stop keeping a draft; delete it if the answers were sent. @param {boolean} sent */
   close(sent) {
     if (!sent) this.store();
     this.closed = true;

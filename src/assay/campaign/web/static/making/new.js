@@ -2,8 +2,8 @@
 
 import { Refused, call } from "../api.js";
 import { button, fill, h } from "../dom.js";
-import { choice, faultsOf, field, frame, number, tell } from "./frame.js";
-import { showLinks } from "./links.js";
+import { listed, rows, taken } from "../links.js";
+import { choice, faultsOf, field, frame, number, plural, tell } from "./frame.js";
 import { nothing, redraw, tableFields } from "./table.js";
 
 const MOST = 64 * 1024 * 1024;
@@ -237,12 +237,44 @@ async function create() {
   act.textContent = "Creating …";
   try {
     const made = await call("POST", "/api/campaigns", body);
-    showLinks(main, made.campaigns);
+    showLinks(made.campaigns);
   } catch (error) {
     tell(main, box, faultsOf(error));
   }
   act.disabled = false;
   act.textContent = "Create the campaign";
+}
+
+/** A created campaign with its links. @param {any} made @param {any[]} all */
+function createdCampaign(made, all) {
+  const box = h("div");
+  const state = h("p", { class: "hint", role: "status" }, "The campaign is a draft: raters get tasks once you open it.");
+  const open = button("Open now", async () => {
+    try {
+      await call("POST", `/c/${encodeURIComponent(made.slug)}/open`, {});
+      open.remove();
+      state.textContent = "The campaign is open: raters get tasks.";
+    } catch (error) {
+      tell(section, box, faultsOf(error));
+    }
+  }, { class: "primary" });
+  const found = rows(made.links);
+  const section = h("section", { class: "part" },
+    h("h2", {}, all.length > 1 ? made.name : "Links"),
+    h("p", {}, `${plural(made.tasks, "task")} with ${plural(made.outputs, "output")}${made.checks ? `, about ${plural(made.checks, "attention check")}` : ""}. Treat each link like a password, and give every rater a different one.`),
+    listed(found), h("div", { class: "steer" }, taken(found, `${made.slug}-links.csv`)),
+    state, h("div", { class: "steer" }, open, h("a", { class: "button", href: `/c/${encodeURIComponent(made.slug)}` }, "Go to the campaign")), box);
+  return section;
+}
+
+/** Show the created campaigns in place of the form. @param {any[]} all */
+function showLinks(all) {
+  const title = all.length === 1 ? `${all[0].name} is ready` : `${all.length} campaigns are ready`;
+  const heading = h("h1", { tabindex: "-1" }, title);
+  document.title = `${title} – Assay`;
+  fill(main, heading, all.map((made) => createdCampaign(made, all)));
+  heading.focus();
+  window.scrollTo(0, 0);
 }
 
 /** Draw the first step. */

@@ -1,4 +1,4 @@
-"""Where systems stand: by verdicts where there are any, else for orientation."""
+"""Systems and pairs in order: by verdicts if there are any, else provisionally."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from assay.stats.intervals import order_of_differences
 
 
 def tested_differences(outcome: Outcome) -> Sequence[Difference | EffortDifference]:
-    """The differences that are tested: of effort, those on the measure that is followed."""
+    """The tested differences; for effort, those on the main measure."""
     if outcome.estimates is not None:
         return outcome.estimates.differences
     if outcome.effort is None:
@@ -29,16 +29,16 @@ def tested_differences(outcome: Outcome) -> Sequence[Difference | EffortDifferen
 
 
 def _followed(found: Effort) -> str:
-    """The measure by which the verdict is given."""
+    """The measure that the verdict uses."""
     return found.measures[0] if found.verdict is None else found.verdict.measure
 
 
 Won = dict[frozenset[str], tuple[str, int | None]]
-"""The decided pairs: who is better, and since which look."""
+"""The decided pairs: the better system, and the look that decided."""
 
 
 def won_pairs(past: Sequence[LookTaken], said: Statement) -> Won:
-    """Every decided pair; what a look decided stays decided."""
+    """All decided pairs; a pair once decided stays decided."""
     won: Won = {}
     for look in past:
         for left, right, better in _winners(look):
@@ -51,7 +51,7 @@ def won_pairs(past: Sequence[LookTaken], said: Statement) -> Won:
 
 
 def _winners(look: LookTaken) -> list[tuple[str, str, str]]:
-    """The pairs that were decided at a look or before."""
+    """The pairs decided by this look."""
     if look.monitoring is not None and look.monitoring.goal == "ranking":
         names = look.outcome.found
         found = [] if names is None else [item.system for item in names.systems]
@@ -73,7 +73,7 @@ def _winners(look: LookTaken) -> list[tuple[str, str, str]]:
 
 
 def leads_of(said: Statement) -> dict[tuple[str, str], float]:
-    """By how much the first of two systems is better."""
+    """By how much the first system of each pair is better."""
     if isinstance(found := said.outcome.found, Ranking):
         score = {item.system: item.score for item in found.systems}
         return {(a, b): score[a] - score[b] for a, b in combinations(score, 2)}
@@ -88,7 +88,7 @@ def live_systems(
     said: Statement, past: Sequence[LookTaken], monitoring: Monitoring | None,
     resting: Mapping[str, int],
 ) -> tuple[LiveSystem, ...]:  # fmt: skip
-    """Every system, best first; ranks and clusters by the verdicts alone."""
+    """All systems, best first; ranks and clusters rest on verdicts only."""
     found = said.outcome.found
     if found is None:
         return ()
@@ -118,7 +118,7 @@ def live_systems(
 
 
 def _score(said: Statement, name: str) -> dict[str, Any]:
-    """What is known of one system."""
+    """The score of one system, with its intervals."""
     outcome = said.outcome
     if outcome.estimates is not None:
         own = next(item for item in outcome.estimates.systems if item.system == name)
@@ -150,7 +150,7 @@ def _score(said: Statement, name: str) -> dict[str, Any]:
 def live_pairs(
     said: Statement, past: Sequence[LookTaken], monitoring: Monitoring | None, *, at_look: bool,
 ) -> tuple[LivePair, ...]:  # fmt: skip
-    """Every pair with its verdict, the decided ones first."""
+    """All pairs with their verdicts, decided ones first."""
     won = won_pairs(past, said)
     seen = {} if monitoring is None else {item.what: item for item in monitoring.items}
     rows = []
