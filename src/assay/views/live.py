@@ -294,7 +294,7 @@ def _lead(result: CampaignResults) -> str:
     if resting:
         lines.append(f"Resting: {some(resting)}.")
     if result.systems and result.orientation and result.verdicts is None:
-        lines.append("All numbers are provisional.")
+        lines.append("These scores are provisional.")
     return " ".join(lines)
 
 

@@ -14,6 +14,7 @@ from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
 from assay.campaign.web import wire
+from assay.campaign.web.desk.rendering import environment
 from assay.campaign.web.rater import read, written
 from assay.campaign.web.roles import (
     SENTENCES,
@@ -57,7 +58,7 @@ def static_files() -> dict[str, tuple[bytes, str, str]]:
 @cache
 def page(name: str) -> str:
     """An empty page, which its modules fill with what the link may see."""
-    return (files("assay.campaign.web") / "pages" / f"{name}.html").read_text("utf-8")
+    return environment().get_template(f"{name}.html").render()
 
 
 def with_cookie(response: Response, request: Request, token: str) -> Response:
