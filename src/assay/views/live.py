@@ -105,9 +105,15 @@ def _facts(result: CampaignResults) -> tuple[str, ...]:
     given = () if how.began is None or how.ended is None else (days(how.began, how.ended),)
     return (
         *([] if how.languages is None else ["-".join(how.languages)]), PROTOCOLS[how.protocol],
-        *given, STATES[how.state], plural(how.raters, "rater"),
+        *given, STATES[how.state], plural(_raters_counted(result, how), "rater"),
+        *([f"{len(result.left_out)} excluded"] if result.left_out else []),
         "rule: " + rule_text(result.goal, how.target, len(result.planned), result.level),
     )  # fmt: skip
+
+
+def _raters_counted(result: CampaignResults, how: HowCollected) -> int:
+    """Those who answered and are not excluded."""
+    return how.raters - sum(item.answers > 0 for item in result.left_out)
 
 
 def days(began: str, ended: str) -> str:
@@ -163,7 +169,7 @@ def _at_looks(result: CampaignResults) -> bool:
 
 def _methods(result: CampaignResults, how: HowCollected) -> str:
     """How answers were collected and pairs decided, for a paper."""
-    raters = how.raters - sum(item.answers > 0 for item in result.left_out)
+    raters = _raters_counted(result, how)
     lines = [
         f"{plural(result.used, 'answer')} of {plural(raters, 'rater')} were collected in the"
         f" browser with Assay ({PROTOCOLS[how.protocol]}), without system names."

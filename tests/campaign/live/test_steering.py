@@ -181,6 +181,9 @@ def test_raters_are_measured_without_those_left_out(tmp_path: Path) -> None:
         assert "The answers of 1 rater were excluded (rater-3)" in methods
         assert f"{len(found.planned)} looks at the results were planned beforehand" in methods
         assert "without correction" not in methods
+        about = make_report([found], "").about
+        assert [fact for fact in about if "rater" in fact] == ["2 raters"]
+        assert "1 excluded" in about
 
 
 def test_the_headline_names_the_better_systems(tmp_path: Path) -> None:
