@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+import httpx
 import pytest
-from playwright.sync_api import BrowserContext, Page, Route
+from playwright.sync_api import Browser, BrowserContext, Page, Route
 from tests.campaign.browser.answers import ask, send, stored
 from tests.campaign.browser.conftest import Open, Serve
 from tests.campaign.served import Served
@@ -259,3 +260,47 @@ def test_a_task_can_be_handed_back_and_a_problem_told(serve: Serve, open_page: O
     page.locator("dialog .primary").click()
     page.wait_for_selector("main[data-turn='2']")
     assert ask(served, "/api/next", method="POST", body={})["lease"] != first
+
+
+def test_a_message_is_shown_after_the_next_send(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=2)  # two screens
+    page = open_page(served.rater)
+    page.wait_for_timeout(2000)  # the first look for messages is over, the next far off
+    slug = ask(served, "/api/campaigns", "owner")[0]["slug"]
+    words = {"rater": "rater-1", "text": "Mind the names."}
+    headers = {"Authorization": f"Bearer {served.tokens['owner']}", "X-Assay": "1"}
+    said = httpx.post(f"{served.url}/c/{slug}/message", headers=headers, json=words)
+    assert said.is_success, said.text
+    work(page)
+    send(page)
+    page.wait_for_selector(".organisers:has-text('Mind the names.')")
+
+
+def test_a_finger_undoes_and_redoes(serve: Serve, browser: Browser) -> None:
+    served = serve("esa", systems=1)
+    phone = browser.new_context(
+        locale="en", viewport={"width": 390, "height": 844}, has_touch=True, is_mobile=True
+    )
+    page = phone.new_page()
+    page.goto(served.rater)
+    page.wait_for_selector("#send")
+    page.keyboard.press("1")
+    marks = page.locator(".marks li")
+    assert marks.count() == 1
+    page.get_by_role("button", name="Undo").tap()
+    assert marks.count() == 0
+    page.get_by_role("button", name="Redo").tap()
+    assert marks.count() == 1
+    phone.close()
+
+
+def test_what_becomes_of_a_returned_task_is_said(serve: Serve, open_page: Open) -> None:
+    served = serve("esa", systems=2)
+    page = open_page(served.rater)
+    page.get_by_role("button", name="Menu").click()
+    page.get_by_role("button", name="Return this task").click()
+    dialog = page.locator("dialog:has(fieldset)")
+    assert "Someone else will get this task." in dialog.inner_text()
+    dialog.locator("input[type=radio]").first.check()
+    dialog.get_by_role("button", name="Return task").click()
+    page.wait_for_selector(".say:has-text('Task returned.')")
