@@ -16,7 +16,7 @@ from typing import Any
 from assay.campaign.hub import Hub
 from assay.errors import AssayError
 
-EVERY = 1.0
+EVERY = 0.5
 """Seconds between two checks whether a look is due."""
 PATIENCE = 600.0
 """Seconds after which a silent process is killed."""
