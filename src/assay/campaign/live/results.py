@@ -35,7 +35,7 @@ from assay.campaign.live.systems import live_pairs, live_systems, tested_differe
 from assay.campaign.records import Collected, LookSeen
 from assay.campaign.store import looking
 from assay.campaign.store.clock import iso
-from assay.campaign.store.collected import read_answers
+from assay.campaign.store.collected import KnownAnswers, read_answers
 from assay.campaign.store.looking import TaskState
 from assay.collecting.live import (
     CampaignResults,
@@ -67,14 +67,17 @@ class Live:
     seed: int
     looks: list[LookTaken] = field(default_factory=list)
     """The looks taken, as far as they have been read."""
+    answers: KnownAnswers = field(default_factory=dict)
+    """Those that were read before: only new ones are read again."""
 
 
 def follow_campaign(campaign: Campaign) -> Live:
     """Read what does not change during a campaign."""
     with campaign.moment() as db:
         tasks = looking.read_order(db)
-        plan = make_plan(read_answers(db), tasks, campaign.settings)
-    return Live(campaign, plan, campaign.seed)
+        answers: KnownAnswers = {}
+        plan = make_plan(read_answers(db, known=answers), tasks, campaign.settings)
+    return Live(campaign, plan, campaign.seed, answers=answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +129,7 @@ def sets_to_show(live: Live) -> list[list[str]] | None:
     if live.plan.kind != "judgments" or screen.sets == "planned":
         return None
     with live.campaign.moment() as db:
-        judgments = judgments_of(read_answers(db))
+        judgments = judgments_of(read_answers(db, known=live.answers))
     size = next(iter(task.outputs for task in live.plan.tasks), 2)
     number = 0 if judgments is None else len(judgments)
     found = next_sets(
@@ -153,7 +156,7 @@ def next_due(live: Live) -> DueLook | None:
             return None
         at = reached_at(states, tasks)
         seen = looking.read_seen(db, [task.task for task in plan.tasks[:tasks]], at)
-        collected = read_answers(db, seen)
+        collected = read_answers(db, seen, live.answers)
         out = tuple(item["rater"] for item in looking.read_left_out(db))
         rule = looking.read_rule(db, plan.settings.stop)
     said = outcome_of(plan, collected, live.seed)
@@ -214,7 +217,7 @@ def compute(live: Live) -> CampaignResults:
         states = looking.read_states(db, plan.tasks)
         past, resting = _past(live, db), looking.read_resting(db)
         left_out = looking.read_left_out(db)
-        collected = read_answers(db)
+        collected = read_answers(db, known=live.answers)
         rule = looking.read_rule(db, plan.settings.stop)
         how = how_collected(plan, rule, db, collected)
     far = beginning_of(states)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -26,6 +26,9 @@ from assay.campaign.store.reader import newest, raters_status
 from assay.campaign.store.tally import Tally
 from assay.campaign.store.units.base import Rules
 from assay.results import plain
+
+FEW_ANSWERS = 500
+"""Up to so many, answers are looked up by their numbers; more are read with the whole tables."""
 
 
 def read_collected(
@@ -62,11 +65,13 @@ def _forms(db: Connection) -> Iterator[dict[str, Any]]:
         }  # fmt: skip
 
 
-def read_answers(db: Connection, seen: LookSeen | None = None) -> Collected:
-    """Read the answers and inputs, without raters and events."""
+def read_answers(
+    db: Connection, seen: LookSeen | None = None, known: KnownAnswers | None = None
+) -> Collected:
+    """Read the answers and inputs, without raters and events; ``known`` are not read again."""
     scores = read_artifact(db, "scores")
     assert scores is not None
-    answers = tuple(stored_answers(db, seen=seen))
+    answers = tuple(stored_answers(db, seen=seen, known=known))
     return Collected(answers, (), (), scores, read_artifact(db, "sample"))
 
 
@@ -76,38 +81,73 @@ def read_artifact(db: Connection, name: str) -> pl.DataFrame | None:
     return None if body is None else pl.read_parquet(io.BytesIO(body))
 
 
+KnownAnswers = dict[int, list[tuple[tuple[str, int, int], Stored]]]
+"""What was read of every answer, which never changes, with the check that it may be part of."""
+
+
 def stored_answers(
-    db: Connection, *, revisions: bool = False, seen: LookSeen | None = None
-) -> Iterator[Stored]:
+    db: Connection, *, revisions: bool = False, seen: LookSeen | None = None,
+    known: KnownAnswers | None = None,
+) -> Iterator[Stored]:  # fmt: skip
     """Read every answer in the order received; with ``revisions`` earlier versions too.
 
     With ``seen``, only what a look saw, and with the raters excluded who were excluded then.
+    Answers that are ``known`` are not read again, and new ones are added there.
     """
+    known = {} if known is None else known
+    wanted = _numbers(revisions=revisions or seen is not None)
+    asked = [row for row in db.execute(wanted).all() if seen is None or row.sent in seen.sent]
+    _read_into(known, db, [row.id for row in asked if row.id not in known])
+    people = select(s.rater.c.id, s.rater.c.name, s.rater.c.state)
+    raters = {row.id: row for row in db.execute(people)}
+    passed = {(row[0], row[1], row[2]): row[3] for row in db.execute(_checks())}
+    for row in asked:
+        rater = raters[row.rater]
+        out = rater.state != "active" if seen is None else rater.id in seen.excluded
+        for check, item in known[row.id]:
+            now = out, passed.get(check), rater.name
+            if now != (item.excluded, item.passed, item.rater):
+                yield replace(item, excluded=now[0], passed=now[1], rater=now[2])
+            else:
+                yield item
+
+
+def _read_into(known: KnownAnswers, db: Connection, numbers: Sequence[int]) -> None:
+    """Read these answers with all that belongs to them."""
+    if not numbers:
+        return
+    few = len(numbers) <= FEW_ANSWERS
+    rows = db.execute(_answers(s.answer.c.id.in_(numbers) if few else None)).all()
     slots: dict[tuple[int, int], list[Row[Any]]] = defaultdict(list)
-    for slot in db.execute(slots_with_texts()).all():
+    tasks = s.slot.c.task.in_({row.task for row in rows}) if few else None
+    for slot in db.execute(slots_with_texts(tasks)).all():
         slots[slot.task, slot.shown_as].append(slot)
     screens: dict[tuple[str, int], list[Row[Any]]] = defaultdict(list)
-    for column in db.execute(select(s.shown).order_by(s.shown.c.place)).all():
+    shown = select(s.shown).order_by(s.shown.c.place)
+    if few:
+        shown = shown.where(s.shown.c.lease.in_({row.lease for row in rows}))
+    for column in db.execute(shown).all():
         screens[column.lease, column.screen].append(column)
-    marks, keys = read_spans(db), _keys(db)
-    passed = {(row[0], row[1], row[2]): row[3] for row in db.execute(_checks())}
+    marks = read_spans(db, *([s.span.c.answer.in_(numbers)] if few else []))
+    keys = _keys(db)
     begun = Counter(
         (row[0], row[1]) for row in db.execute(select(s.mark.c.segment, s.mark.c.system))
     )
-    for row in db.execute(_answers(revisions=revisions or seen is not None)).all():
-        if seen is not None and row.sent not in seen.sent:
+    new = set(numbers)
+    for row in rows:
+        if row.id not in new:
             continue
-        out = row.rater_state != "active" if seen is None else row.rater in seen.excluded
         answer = _answer(row, marks.get(row.id, ()), keys.get(row.id))
+        held = known[row.id] = []
         for place, column in enumerate(screens[row.lease, row.screen]):
             # A comparison, which has no code, is about all outputs of its screen.
             if row.code not in (None, column.code):
                 continue
             for slot in slots[row.task, column.system]:
                 if row.place in (None, slot.place) and _holds(row.chosen, slot.system):
-                    found = passed.get((row.lease, slot.system, slot.place))
                     before = 0 if slot.spoiled else begun[slot.segment, slot.shown_as]
-                    yield _stored(row, answer, column, place, slot, found, out, before)
+                    check = row.lease, slot.system, slot.place
+                    held.append((check, _stored(row, answer, column, place, slot, before)))
 
 
 def _holds(chosen: list[int] | None, system: int) -> bool:
@@ -129,10 +169,10 @@ def read_judged(db: Connection) -> tuple[Judged, ...]:
     )  # fmt: skip
 
 
-def slots_with_texts() -> Select[Any]:
-    """Select what is judged in every task, with its names and texts."""
+def slots_with_texts(wanted: ColumnElement[bool] | None = None) -> Select[Any]:
+    """Select what is judged in every wanted task, with its names and texts."""
     source = s.stored_text.alias("source_text")
-    return (
+    found = (
         select(
             s.slot, s.segment.c.lp, s.segment.c.doc, s.segment.c.seg, s.system.c.name,
             s.stored_text.c.body, source.c.body.label("source_body"),
@@ -143,6 +183,7 @@ def slots_with_texts() -> Select[Any]:
         .outerjoin(source, source.c.hash == s.segment.c.source)
         .order_by(s.slot.c.task, s.slot.c.place, s.slot.c.system)
     )  # fmt: skip
+    return found if wanted is None else found.where(wanted)
 
 
 def _checks() -> Select[Any]:
@@ -150,15 +191,25 @@ def _checks() -> Select[Any]:
     return select(found.lease, found.system, found.place, found.passed)
 
 
-def _answers(*, revisions: bool) -> Select[Any]:
+def _numbers(*, revisions: bool) -> Select[Any]:
+    """Select the answers that count, in the order received."""
+    found = (
+        select(s.answer.c.id, s.answer.c.sent, s.lease.c.rater)
+        .join(s.sent, s.sent.c.id == s.answer.c.sent)
+        .join(s.lease, s.lease.c.id == s.sent.c.lease)
+        .order_by(s.answer.c.id)
+    )
+    return found if revisions else found.where(s.sent.c.id.in_(newest()))
+
+
+def _answers(wanted: ColumnElement[bool] | None) -> Select[Any]:
     task, lease, sent = s.task.c, s.lease.c, s.sent.c
-    wanted = (
+    found = (
         select(
             s.answer, sent.lease, sent.screen, sent.revision, sent.late, sent.at, sent.timing,
-            sent.version, sent.instructions, lease.task, lease.opened, lease.reason, lease.rater,
-            task.chosen, s.rater.c.name.label("rater_name"), s.rater.c.state.label("rater_state"),
-            task.kind, task.position, task.snippet, task.stratum, task.probability, task.block,
-            task.block_probability,
+            sent.version, sent.instructions, lease.task, lease.opened, lease.reason, task.chosen,
+            s.rater.c.name.label("rater_name"), task.kind, task.position, task.snippet,
+            task.stratum, task.probability, task.block, task.block_probability,
         )
         .join(s.sent, sent.id == s.answer.c.sent)
         .join(s.lease, lease.id == sent.lease)
@@ -166,7 +217,7 @@ def _answers(*, revisions: bool) -> Select[Any]:
         .join(s.rater, s.rater.c.id == lease.rater)
         .order_by(s.answer.c.id)
     )  # fmt: skip
-    return wanted if revisions else wanted.where(sent.id.in_(newest()))
+    return found if wanted is None else found.where(wanted)
 
 
 def read_spans(db: Connection, *wanted: ColumnElement[bool]) -> dict[int, list[Span]]:
@@ -196,13 +247,12 @@ def _answer(row: Row[Any], marks: Iterable[Span], keys: Row[Any] | None) -> Answ
 
 
 def _stored(
-    row: Row[Any], answer: Answer, column: Row[Any], place: int, slot: Row[Any],
-    passed: bool | None, excluded: bool, begun_with: int,
-) -> Stored:  # fmt: skip
+    row: Row[Any], answer: Answer, column: Row[Any], place: int, slot: Row[Any], begun_with: int
+) -> Stored:
     return Stored(
-        row.id, answer, row.rater_name, excluded, slot.lp, slot.doc, slot.seg,
+        row.id, answer, row.rater_name, False, slot.lp, slot.doc, slot.seg,
         slot.name, column.code, column.label, place, slot.source_body, slot.body, slot.text,
-        row.kind, slot.spoiled, passed, slot.task, row.position + 1, row.reason, str(row.snippet),
+        row.kind, slot.spoiled, None, slot.task, row.position + 1, row.reason, str(row.snippet),
         row.stratum, row.probability, row.block, row.block_probability, row.lease, row.screen,
         row.revision, row.late, row.opened, row.at, Timing(**row.timing), row.instructions,
         row.version, begun_with,
