@@ -311,3 +311,23 @@ def test_the_same_table_gives_the_same_gzip(tmp_path: Path) -> None:
     one, two = table.write(tmp_path / "a.tsv.gz"), table.write(tmp_path / "b.tsv.gz")
     assert one.read_bytes() == two.read_bytes()
     assert gzip.decompress(one.read_bytes()) == b"system\tseg\nA\t1\n"
+
+
+@pytest.mark.parametrize("ending", [".csv", ".jsonl", ".parquet", ".xlsx"])
+def test_a_name_that_looks_like_a_pattern_is_a_name(ending: str, tmp_path: Path) -> None:
+    """Polars takes ``^...$`` for a pattern of names, also where it is not one that can be."""
+    frame = pl.DataFrame({
+        "system": ["A", "B"], "seg": ["1", "1"], "m": [0.1, 0.2], "^a(b$": ["x", "y"],
+        "^()$": [1.0, 2.0],
+    })  # fmt: skip
+    path = tmp_path / f"scores{ending}"
+    write = {
+        ".csv": frame.write_csv, ".jsonl": frame.write_ndjson, ".parquet": frame.write_parquet,
+        ".xlsx": frame.write_excel,
+    }  # fmt: skip
+    write[ending](path)
+    for source in (path, frame):
+        assert read_scores(source).metrics == ("m", "()$")
+    odd = frame.rename({"^()$": "m$"}).rename({"m": "^m$"})
+    with pytest.raises(TableError, match="the header has 'm\\$' twice"):
+        read_scores(odd)

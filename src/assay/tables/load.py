@@ -209,16 +209,25 @@ def load(
             from assay.tables.typed_files import from_pandas
 
             source = from_pandas(source)
-        return _selected(Raw(source, "frame"), only, names)
+        return _selected(_plainly_named(Raw(source, "frame")), only, names)
     path = Path(source)
     with library_errors(path):
         if is_plain_parquet(path):
             from assay.tables.typed_files import read_parquet
 
             return read_parquet(path, path, only=only, names=names)
-        raw = _load_file(path, text)
+        raw = _plainly_named(_load_file(path, text))
         need_cells(raw)
     return _selected(raw, only, names)
+
+
+def _plainly_named(raw: Raw) -> Raw:
+    names = raw.frame.columns
+    if not any(map(is_pattern, names)):
+        return raw
+    plain = [plain_name(name) for name in names]
+    need_distinct(plain, raw.source)
+    return replace(raw, frame=raw.frame.rename(dict(zip(names, plain, strict=True))))
 
 
 def _selected(raw: Raw, only: Only | None, names: Collection[str] | None) -> Raw:
@@ -486,7 +495,24 @@ def need_distinct(names: Sequence[str], source: str | Path, line: int = 1) -> No
 
 def clean_header(header: Sequence[str]) -> list[str]:
     """Column names without spaces around them; a nameless column is called by its place."""
-    return [name.strip(_BLANK) or f"column {i}" for i, name in enumerate(header, start=1)]
+    return [plain_name(name) or f"column {i}" for i, name in enumerate(header, start=1)]
+
+
+def is_pattern(name: str) -> bool:
+    """Whether polars takes a name for a pattern of names."""
+    return name.startswith("^") and name.endswith("$")
+
+
+def plain_name(name: str) -> str:
+    """A name without spaces around it, and without the sign that makes it a pattern.
+
+    >>> plain_name(" MQM "), plain_name("^score$")
+    ('MQM', 'score$')
+    """
+    name = name.strip(_BLANK)
+    while is_pattern(name):
+        name = name[1:].strip(_BLANK)
+    return name
 
 
 def _by_polars(

@@ -31,12 +31,14 @@ from assay.tables.load import (
     Raw,
     decode_utf8,
     file_type,
+    is_pattern,
     library_errors,
     lines_at,
     need_at_most,
     need_distinct,
     need_room,
     need_size,
+    plain_name,
     refuse,
     write_bytes,
 )
@@ -82,6 +84,8 @@ def read_parquet(
         raise refuse(path, "is not a Parquet file (it does not begin with PAR1); check its ending")
     with _undamaged(path):
         table = _scan(source)
+        odd = {name: plain_name(name) for name in table.collect_schema() if is_pattern(name)}
+        table = table.rename(odd) if odd else table
         schema = dict(table.collect_schema())
         kept = [name for name in schema if names is None or name in names]
         left = tuple(name for name in schema if name not in kept)
