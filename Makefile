@@ -18,10 +18,12 @@ serve: $(RUNS)
 	  --protocol esa --languages de,en --outputs 3 --raters 3 -o demo-campaign --json >/dev/null
 	$(BIN)/assay campaign serve demo-campaign
 
-# Compiled modules are kept, as the tests start Assay in many processes.
+# Compiled modules are kept, as the tests start Assay in many processes. One worker more than there
+# are cores: tests of servers and browsers wait a good deal.
 test: export PYTHONDONTWRITEBYTECODE =
 test: $(STAMP) browser
-	$(BIN)/pytest -n auto --dist worksteal --cov --cov-report=term:skip-covered
+	$(BIN)/pytest -n $$($(BIN)/python -c 'import os; print(os.cpu_count() + 1)') --dist worksteal \
+	  --cov --cov-report=term:skip-covered
 	$(BIN)/coverage report --include='src/assay/stats/*,src/assay/tables/*' --fail-under=95 --format=total
 
 HAVE_CHROMIUM = { command -v chromium-headless-shell || command -v chromium || command -v chromium-browser; } >/dev/null
