@@ -282,6 +282,13 @@ def test_a_budget_that_cannot_be_used_is_no_fault_of_the_pilot(
         assert "too few to plan by" not in ran.err
 
 
+def test_no_number_is_told_so(run_assay: Callable[..., Ran]) -> None:
+    asked = ("plan", "--systems", 2, "--population", 100, "--budget", "20%")
+    for share in ("nan", "2", "-0.1"):
+        ran = run_assay(*asked, "--checks", share)
+        assert (ran.code, "is not a share" in ran.err) == (2, True)
+
+
 def test_options_of_another_plan_are_named(run_assay: Callable[..., Ran]) -> None:
     ran = run_assay("plan", "ratings", "--budget", "15000")
     assert (ran.code, "it is one of assay plan campaign" in ran.err) == (2, True)

@@ -160,9 +160,9 @@ class Command(TyperCommand):
     def refuse_bytes(self, given: Mapping[str, Any]) -> None:
         """Refuse values that are not UTF-8; only file names may hold any bytes."""
         for name, value in given.items():
-            text = value
-            if isinstance(value, str):
-                text = value.encode("utf-8", "backslashreplace").decode()
+            if not isinstance(value, str):
+                continue
+            text = value.encode("utf-8", "backslashreplace").decode()
             if text != value:
                 raise OptionError(name, text, "is not UTF-8", "write it in UTF-8")
 
