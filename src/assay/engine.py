@@ -7,11 +7,11 @@ order: a sweep gives the same records wherever it runs, and can be read while it
 Who computes them is said by one argument, ``workers``, which every function that sweeps has: a
 number of processes of this machine, or a :class:`Cluster`, the address of a dask scheduler.
 
-Processes are joblib's. Its dask backend is not used: what it sends to a worker is lost with that
-worker, it waits for ever when no worker is left, and it sends a test set with every cell.
-Here the arrays and frames that cells share are sent once, as tasks: the scheduler keeps their
-content, so that a worker that dies takes nothing with it, and its cells are done again elsewhere
-with the same random numbers.
+Processes are joblib's. Its dask backend is not used: it gives the same numbers, but its sweep ends
+when the last worker that holds an array dies, and it sends a test set with every cell. Here the
+arrays and frames that cells share are sent once, as tasks: the scheduler keeps their content, so
+that a worker that dies takes nothing with it, and its cells are done again elsewhere with the same
+random numbers.
 """
 
 from __future__ import annotations
