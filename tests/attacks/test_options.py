@@ -153,8 +153,9 @@ def test_the_largest_sensible_number_is_named() -> None:
 
 
 def test_long_work_is_announced(capsys: pytest.CaptureFixture[str]) -> None:
-    assert not announce(1.0, 1, 100)
-    assert announce(2.0, 1, 1000)
+    assert not announce(12.0, 12, 100)
+    assert not announce(2.0, 1, 1000), "the first steps say little about the pace"
+    assert announce(20.0, 10, 1000)
     assert "about 33 more minutes" in capsys.readouterr().err
     assert list(track(range(3), 3, "cells")) == [0, 1, 2]
     assert capsys.readouterr().err == ""

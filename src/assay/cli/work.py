@@ -16,6 +16,8 @@ Item = TypeVar("Item")
 Backend: TypeAlias = Literal["serial", "processes", "dask"]
 LONG_WORK = 120.0
 """Seconds from which on a command says beforehand how long it will take."""
+SETTLED = 10.0
+"""Seconds after which the pace is known: the first steps also start processes and fill caches."""
 
 
 def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
@@ -31,9 +33,9 @@ def track(items: Iterable[Item], total: int, label: str) -> Iterator[Item]:
 
 
 def announce(seconds: float, done: int, total: int) -> bool:
-    """Say how long the rest takes, if that is minutes, and how to shorten it."""
+    """Say how long the rest takes, once the pace is known and if that is minutes."""
     left = seconds * (total - done) / done
-    if left < LONG_WORK:
+    if seconds < SETTLED or left < LONG_WORK:
         return False
     note(
         f"about {left / 60:,.0f} more minutes (done: {done:,} of {total:,}); fewer draws, designs,"
