@@ -95,6 +95,7 @@ from assay.tables.tables import read_scores as read_scores
 from assay.views.page import read_result as read_result
 from assay.views.page import write_parts as write_parts
 from assay.views.page import write_report as write_report
+from assay.worlds.editing import EditingWorld as EditingWorld
 from assay.worlds.judgments import simulate_judgments as simulate_judgments
 from assay.worlds.simulate import World as World
 from assay.worlds.simulate import simulate as simulate

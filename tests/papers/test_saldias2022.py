@@ -29,7 +29,7 @@ from assay.papers.saldias2022.draws import (
 )
 from assay.papers.saldias2022.ours import Saldias2022
 from assay.papers.saldias2022.ratings import DEVELOPMENT, read_folder
-from assay.papers.saldias2022.tally import METHODS, TABLES, TrialKey, summarise
+from assay.papers.saldias2022.tally import METHODS, TABLES, MethodTrial, TrialKey, summarise
 from assay.stats.bounds import hoeffding_bound
 
 Run = Callable[..., Ran]
@@ -338,9 +338,9 @@ def test_other_means_by_hand(folder: Path) -> None:
     known = known_systems("EnDe", data.development["EnDe"].raters)[0]
     for method in UNEVEN:
         _, whole = try_means(known, method, (1.0,), 2, np.random.default_rng(1))
-        assert [record.error for _, record in whole] == pytest.approx([0, 0])
+        assert [trial.error for trial in whole] == pytest.approx([0, 0])
     _, few = try_means(known, "docs-incr-human", (0.02,), 50, np.random.default_rng(1))
-    plain, letter = (record for _, record in few)
+    plain, letter = few
     assert (plain.method, letter.method) == tuple(f"docs-incr-human, {n}" for n in OTHER_MEANS)
     assert letter.bias < -0.5 * known.x.mean() < plain.bias  # two or three of twelve documents
 
@@ -348,11 +348,9 @@ def test_other_means_by_hand(folder: Path) -> None:
 def test_errors_of_nested_samples_add_up() -> None:
     """Two sizes of an incremental run share their draws: their errors are not independent."""
 
-    def record(method: str, size: float) -> EvaluationRecord:
-        return EvaluationRecord(method, "A", size, 10, 100, 1.0, 1.0, 0.0, 0.95, 1.0)
-
+    keys = [TrialKey("r", "A", size) for size in (0.1, 0.2)]
     tally = {
-        method: {TrialKey("r", "A", size): record(method, size) for size in (0.1, 0.2)}
+        method: {key: MethodTrial(key, method, 100, 1.0, 1.0, 0.0) for key in keys}
         for method in ("baseline", "docs-incr-human")
     }
     single, nested = (summarise(tally, name) for name in tally)

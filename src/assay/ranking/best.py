@@ -91,7 +91,7 @@ def next_sets(
     been judged yet. per_set: systems on a screen; by default as many as in the judgments so far, at
     first five. Ties count as half a win each. The module says which tests remain valid.
 
-    >>> from assay.worlds.judgments import simulate_judgments
+    >>> from assay import simulate_judgments
     >>> found = next_sets(simulate_judgments([0, 0, 0, 9, 10], 3000, rng=1), per_set=2, rng=1)
     >>> sorted(found.sets[0])
     ['S4', 'S5']

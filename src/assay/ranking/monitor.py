@@ -99,7 +99,7 @@ def monitor_judgments(
     systems: all competing systems, if some have not been judged yet. pay: the cost of a judgment.
     Of a rater's judgments of a pair on a segment, the first counts.
 
-    >>> from assay.worlds.judgments import simulate_judgments
+    >>> from assay import simulate_judgments
     >>> table = simulate_judgments([0, 5, 10], 300, per_set=2, rng=1)
     >>> watched = monitor_judgments(table)
     >>> [(pair.left, pair.right, pair.decided) for pair in watched.pairs]

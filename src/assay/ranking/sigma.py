@@ -112,7 +112,7 @@ def fit_sigma(judgments: Judgments, *, level: float = LEVEL) -> SigmaFit:
     at 10 (n - 1) / (n r). Ties are left out; the standard errors allow for the correlation of
     judgments of one segment or one set.
 
-    >>> from assay.worlds.judgments import simulate_judgments
+    >>> from assay import simulate_judgments
     >>> fit = fit_sigma(simulate_judgments([0, 2, 4, 6, 8, 10], 20_000, rng=1))
     >>> fit.low < 10 < fit.high
     True
@@ -183,7 +183,7 @@ def match_sigma(
     about their gaps than about noise: 90 % of simulated campaigns with 6 systems and sigma 8 gave
     5.7 to 15; with 15 systems and sigma 10 they gave 8.4 to 12.6.
 
-    >>> from assay.worlds.judgments import simulate_judgments
+    >>> from assay import simulate_judgments
     >>> table = simulate_judgments(20, 20_000, rng=1)
     >>> 7 < match_sigma(table, orders=5, rng=1).sigma < 13
     True

@@ -23,7 +23,6 @@ from assay.effort.results import editor_ratios, place_systems, relative_effort
 from assay.errors import InputError, MissingExtraError
 from assay.kits.build import find_traces
 from assay.papers.compare import Task, Values, read_printed
-from assay.worlds.editing import EditingWorld
 
 CORPUS = "effectiff_corpus.tsv.gz"
 SEGMENTS = "effectiff_segments.tsv.gz"
@@ -162,7 +161,7 @@ def _edited(edits: assay.Edits, rng: np.random.Generator) -> Edited:
         tables=_relative(cells, decimals=1),
         unrounded=_relative(cells, decimals=None),
         without=_by_name(without),
-        places=place_systems(cells, names, {}),
+        places=result.placings,
         aggregate=tuple(zip(*(cells[name] for name in ("editor", "doc", "system")), *sums,
                             strict=True)),
         traces=_traces(edits),
@@ -215,7 +214,9 @@ def simulate_chance(runs: int, rng: np.random.Generator) -> Values:
         for number, order in enumerate(permutations(ENGINES), start=1)
         for doc, engine in zip(DOCUMENTS, order, strict=True)
     ]
-    world = EditingWorld({engine: -GAP if engine == HUMAN else 0.0 for engine in ENGINES}, LEVEL)
+    world = assay.EditingWorld(
+        {engine: -GAP if engine == HUMAN else 0.0 for engine in ENGINES}, LEVEL
+    )
     campaigns = [_one_chance(world.edits(kits, rng=rng), rng) for _ in range(runs)]
     return {name: np.array([float(one[name]) for one in campaigns]) for name in campaigns[0]}
 

@@ -21,10 +21,9 @@ from assay.designs.base import DesignUnits
 from assay.designs.names import find_design
 from assay.designs.population import Population
 from assay.estimation.kernels import adjusted_means, make_features
-from assay.estimation.trials import EvaluationRecord
 from assay.papers.compare import OurNumber, PrintedCell, Task, extra, read_printed
 from assay.papers.saldias2022.ratings import DEVELOPMENT, RaterTrial, RatingFile, RatingFolder
-from assay.papers.saldias2022.tally import PAPER_SIMULATIONS, SIZES, Tally, TrialKey
+from assay.papers.saldias2022.tally import PAPER_SIMULATIONS, SIZES, MethodTrial, Tally, TrialKey
 from assay.stats.bounds import bernstein_bound, hoeffding_bound
 from assay.stats.incremental import incremental_order
 
@@ -87,8 +86,9 @@ class RaterRun(NamedTuple):
         return len(self.methods) * len(self.trial.test_set.systems) * len(SIZES)
 
 
-MeanRecords = list[tuple[TrialKey, EvaluationRecord]]
-Step = tuple[RaterRun | None, EvaluationRecord | BoundRecord | tuple[str, MeanRecords]]
+MeanTrials = tuple[str, list[MethodTrial]]
+"""The trials of other means, with their language pair."""
+Step = tuple[RaterRun | None, MethodTrial | BoundRecord | MeanTrials]
 
 
 class Tallies(NamedTuple):
@@ -106,14 +106,13 @@ class Tallies(NamedTuple):
         for run, record in steps:
             if isinstance(record, BoundRecord):
                 tallies.bounds.append(record)
-            elif isinstance(record, EvaluationRecord):
+            elif isinstance(record, MethodTrial):
                 assert run is not None
-                key = TrialKey(run.trial.rater, record.system, record.size)
-                tallies._of(run).setdefault(record.method, {})[key] = record
+                tallies._of(run).setdefault(record.method, {})[record.key] = record
             else:
                 tally = tallies.single.setdefault(record[0], {})
-                for key, item in record[1]:
-                    tally.setdefault(item.method, {})[key] = item
+                for item in record[1]:
+                    tally.setdefault(item.method, {})[item.key] = item
         return tallies
 
     def _of(self, run: RaterRun) -> Tally:
@@ -194,25 +193,24 @@ def _best(
 
 def try_means(
     known: KnownSystem, method: str, sizes: Sequence[float], draws: int, rng: np.random.Generator
-) -> tuple[str, MeanRecords]:
+) -> MeanTrials:
     """Draw samples of every size and take the other means of what was drawn."""
     x, document = known.x, known.population.layout.document
     counts = [max(1, round(size * len(x))) for size in sizes]
-    records = []
+    trials = []
     drawn_by_size = _drawn(known, method, counts, draws, rng)
-    for size, n, drawn in zip(sizes, counts, drawn_by_size, strict=True):
+    for size, drawn in zip(sizes, drawn_by_size, strict=True):
         count = np.stack([np.bincount(document, row) for row in drawn])
         total = np.stack([np.bincount(document, row * x) for row in drawn])
         by_length = (total / np.maximum(count, 1)) @ np.bincount(document)
         means = (total.sum(axis=1) / count.sum(axis=1), by_length / len(x))
         for name, mean in zip(OTHER_MEANS, means, strict=True):
             off, error = mean - x.mean(), np.abs(mean - x.mean())
-            record = EvaluationRecord(
-                f"{method}, {name}", known.system, size, n, draws, float(error.mean()),
-                float(error.std()), float(off.mean()), float("nan"), float("nan"),
-            )  # fmt: skip
-            records.append((TrialKey(known.rater, known.system, size), record))
-    return known.lp, records
+            trials.append(MethodTrial(
+                TrialKey(known.rater, known.system, size), f"{method}, {name}", draws,
+                float(error.mean()), float(error.std()), float(off.mean()),
+            ))  # fmt: skip
+    return known.lp, trials
 
 
 def _drawn(

@@ -55,6 +55,8 @@ from assay.papers.saldias2022.tally import (
     TEST_METHODS,
     TRIED,
     MethodSummary,
+    MethodTrial,
+    TrialKey,
     summarise,
 )
 from assay.results import Note
@@ -112,7 +114,12 @@ class Saldias2022(PaperWork):
                 run.trial.test_set, run.trial.ratings, methods=run.methods, sizes=SIZES,
                 draws=self.request.draws, level=LEVEL, rng=rng, workers=self.request.workers,
             )  # fmt: skip
-            yield from ((run, record) for record in records)
+            for record in records:
+                key = TrialKey(run.trial.rater, record.system, record.size)
+                yield run, MethodTrial(
+                    key, record.method, record.draws, record.error, record.sd, record.bias,
+                    record.coverage,
+                )  # fmt: skip
         systems = [
             known
             for lp, corpus in self.data.development.items()

@@ -12,8 +12,6 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from assay.estimation.trials import EvaluationRecord
-
 SIZES = tuple(k / 20 for k in range(1, 11))
 """Sample sizes of all simulations: 5 to 50 % of the segments."""
 DRAWS = 100
@@ -73,8 +71,20 @@ class TrialKey(NamedTuple):
     size: float
 
 
-Tally = dict[str, dict[TrialKey, EvaluationRecord]]
-"""The records by method."""
+class MethodTrial(NamedTuple):
+    """The errors of one method in one simulation at one size, over all draws."""
+
+    key: TrialKey
+    method: str
+    draws: int
+    error: float
+    sd: float
+    bias: float
+    coverage: float = float("nan")
+
+
+Tally = dict[str, dict[TrialKey, MethodTrial]]
+"""The trials by method."""
 
 
 class MethodSummary(NamedTuple):
@@ -144,7 +154,7 @@ class _Columns(NamedTuple):
     coverage: np.ndarray
 
 
-def _columns(records: dict[TrialKey, EvaluationRecord], keys: list[TrialKey]) -> _Columns:
+def _columns(records: dict[TrialKey, MethodTrial], keys: list[TrialKey]) -> _Columns:
     listed = [records[key] for key in keys]
     return _Columns(*(np.array([getattr(r, name) for r in listed]) for name in _Columns._fields))
 
