@@ -26,17 +26,18 @@ from typing import Any
 import polars as pl
 
 from assay.formats.catalogue import Format, Options
-from assay.formats.files import read_json, write_json
-from assay.formats.mqm import NO_CATEGORY, NO_SEVERITY, from_utf16
-from assay.formats.rows import (
+from assay.formats.files import (
     FileRows,
     Said,
     checked,
     is_number,
     is_whole,
+    read_json,
     said_of,
     shown,
+    write_json,
 )  # fmt: skip
+from assay.formats.mqm import NO_CATEGORY, NO_SEVERITY, from_utf16
 from assay.results import Note
 from assay.tables.load import Raw, refuse
 

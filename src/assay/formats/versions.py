@@ -22,21 +22,19 @@ from assay.errors import InputError, need_known
 from assay.formats.files import text_lines
 from assay.formats.xliff import (
     CODE,
+    MACHINES,
+    MEMSOURCE,
+    SDL,
     Element,
     child,
     children,
     flat_text,
     line_of,
     local,
+    marked,
     phase_names,
     read_xml,
     text_in,
-)
-from assay.formats.xliff_dialects import (
-    MACHINES,
-    MEMSOURCE,
-    SDL,
-    marked,
     unit_seconds,
     value_of,
 )

@@ -379,8 +379,7 @@ def _load_kit(path: Path) -> Raw:
 
 def _load_units(path: Path) -> Raw:
     """Read an XLIFF 1.2 file; Phrase's dialect (MXLIFF) has times."""
-    from assay.formats.xliff import CODE, child, flat_text, line_of, read_xml
-    from assay.formats.xliff_dialects import unit_seconds
+    from assay.formats.xliff import CODE, child, flat_text, line_of, read_xml, unit_seconds
 
     rows, lines = [], []
     for unit in read_xml(path).iter("{*}trans-unit"):

@@ -27,7 +27,7 @@ from assay.campaign.exchange.foreign import foreign_outputs, foreign_settings
 from assay.campaign.exchange.tools import export_format
 from assay.campaign.keys import read_keys
 from assay.errors import InputError
-from assay.formats.pearmut_campaign import read_campaign
+from assay.formats.pearmut import read_campaign
 
 PEARMUT: dict[str, Any] = {
     "campaign_id": "wmt_en-cs",

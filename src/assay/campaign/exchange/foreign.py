@@ -7,9 +7,9 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, Literal
 
-from assay.formats.appraise_batches import read_batches
+from assay.formats.appraise import read_batches
 from assay.formats.catalogue import Options, load_format
-from assay.formats.pearmut_campaign import read_campaign
+from assay.formats.pearmut import read_campaign
 from assay.tables.load import Raw, library_errors
 
 Origin = Literal["pearmut", "appraise-batches"]

@@ -20,8 +20,8 @@ from assay.collecting.campaigns import Imported
 from assay.errors import OptionError, did_you_mean, need_known
 from assay.formats import appraise, label_studio, pearmut
 from assay.formats.catalogue import Options
+from assay.formats.files import Mark, Said
 from assay.formats.mqm import code_points, from_inclusive
-from assay.formats.rows import Mark, Said
 from assay.results import Note
 from assay.tables.load import Findings, library_errors, shortened
 

@@ -21,10 +21,10 @@ from assay.collecting.campaigns import Exported
 from assay.errors import InputError, OptionError, need_known
 from assay.formats.appraise import write_said as write_appraise
 from assay.formats.catalogue import Options, save_format
+from assay.formats.files import Again, Mark, Said
 from assay.formats.label_studio import write_said as write_label_studio
+from assay.formats.pearmut import write_campaign
 from assay.formats.pearmut import write_said as write_pearmut
-from assay.formats.pearmut_campaign import write_campaign
-from assay.formats.rows import Again, Mark, Said
 from assay.project.settings import Settings
 from assay.tables.tables import TestSet, read_sample, read_scores
 
