@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import json
+import re
 from dataclasses import replace
 from importlib import import_module
 from inspect import signature
@@ -43,7 +44,7 @@ from assay.views.markup import csv_table, latex_table, markdown_table
 from assay.views.page import ROOMS, as_result, write_parts, write_report
 from assay.views.references import REFERENCES
 from assay.views.report import STAGES
-from assay.views.section import Column, Figure, Table, section_of, shown
+from assay.views.section import Column, Figure, Table, section_of, show, shown
 from assay.worlds.editing import EditingWorld
 
 KITS = [
@@ -303,6 +304,27 @@ def test_long_tables_are_cut_on_the_page_only(tmp_path: Path) -> None:
 )  # fmt: skip
 def test_values_as_people_read_them(value: object, show: Any, text: str) -> None:
     assert shown(value, show) == text
+
+
+def test_a_number_that_rounds_to_zero_has_no_sign(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    world = assay.simulate(documents=5, systems=2, rng=1)
+    found = assay.estimate(world.test_set, world.rate())
+    first = replace(found.systems[0], estimate=-0.0, low=-0.0, high=-0.0)
+    equal = found.differences[0]
+    equal = replace(equal, difference=0.0, low=0.0, high=0.0).reversed
+    result = replace(found, systems=(first, *found.systems[1:]), differences=(equal,))
+    show(section_of(result))
+    texts = [capsys.readouterr().out]
+    texts += [write_report(result, tmp_path / f"r.{e}").read_text() for e in ("html", "md", "tex")]
+    for text in texts:
+        assert "0.000 to 0.000" in text
+        # In LaTeX a minus is $-$.
+        assert re.search(r"[-−]\$?0\.0+(?!\d)", text) is None
+    assert [shown(-0.0004, "percent"), shown(-0.004, "money"), shown(-0.3, "count")] == [
+        "0.0%", "0.00", "0"
+    ]  # fmt: skip
 
 
 def test_reports_of_unknown_ending_and_cut_results(

@@ -257,9 +257,9 @@ def _agreement(audit: Audit, what: str) -> list[str]:
         return [f"no two raters share {what}, so their agreement is unknown"]
     within = ""
     if raters.within is not None:
-        within = f", and with themselves {raters.within:.2f} on {raters.repeated:,} repeated ones"
+        within = f", and with themselves {raters.within:z.2f} on {raters.repeated:,} repeated ones"
     return [
-        f"the agreement of {raters.raters} raters is alpha = {raters.alpha:.2f} on the"
+        f"the agreement of {raters.raters} raters is alpha = {raters.alpha:z.2f} on the"
         f" {raters.overlapping:,} {what} that two or more of them answered{within}"
     ]
 

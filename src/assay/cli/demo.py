@@ -145,7 +145,7 @@ def _summary(run: _Run) -> Iterator[str]:
     report: RaterReport = found["raters"]
     severity = [item.severity for item in report.raters]
     yield (
-        f"raters: {len(severity)} with an agreement of {report.alpha:.2f} (Krippendorff's alpha);"
+        f"raters: {len(severity)} with an agreement of {report.alpha:z.2f} (Krippendorff's alpha);"
         f" on the same outputs the strictest gives {max(severity) - min(severity):.2f} points more"
         " than the mildest"
     )

@@ -136,7 +136,7 @@ def _by_metrics(test_set: TestSet, here: np.ndarray, skipped: np.ndarray) -> lis
     word = "harder" if z > 0 else "easier"
     text = (
         f"warning: the skipped segments look {word} than the rated ones by their metrics"
-        f" (z = {z:+.1f}): estimates may be biased, although weights allow for the metrics"
+        f" (z = {z:+z.1f}): estimates may be biased, although weights allow for the metrics"
     )
     return [Note("skipping-by-metrics", text)]
 

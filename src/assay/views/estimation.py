@@ -194,12 +194,12 @@ def _headline(result: Estimates) -> str:
     if not others:
         known = math.isfinite(best.high - best.low)
         name = _interval(result)
-        width = f", {name} {best.low:.3f} to {best.high:.3f}" if known else ""
+        width = f", {name} {best.low:z.3f} to {best.high:z.3f}" if known else ""
         return (
-            f"{best.system} is estimated at {best.estimate:.3f}{width} ({result.better} is better)."
+            f"{best.system} is estimated at {best.estimate:z.3f}{width} ({result.better} is better)."
         )
     if not _has_width(result):
-        return f"{best.system} has the best score by these answers, {best.estimate:.3f}."
+        return f"{best.system} has the best score by these answers, {best.estimate:z.3f}."
     return verdict(best.system, [item.system for item in others], _won(result))
 
 

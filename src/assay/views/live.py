@@ -324,7 +324,7 @@ def _systems(result: CampaignResults) -> Table:
     shown += "; low_rank,high_rank:ranks = ranks; cluster:count; answers:count"
     shown += "; rests_since:count = rests since look"
     caption = "Ranks and clusters rest on decided pairs only." + order_explained(result)
-    if result.collects == "ratings":
+    if result.collects != "judgments":
         caption = f"Dot: estimate; bar: {heading}. {caption}"
     rows = [asdict(item) for item in result.systems]
     found = table("systems", caption, shown, rows, cluster_lines(result.systems))
@@ -347,7 +347,7 @@ def _pairs(result: CampaignResults) -> Table:
     caption = "The better system is on the left. The interval holds at all looks together;"
     caption += " a provisional one is an ordinary interval."
     return table(
-        "pairs", caption if result.monitoring is not None else "The better system on the left.",
+        "pairs", caption if result.monitoring is not None else "The better system is on the left.",
         "left:text; right:text; difference; "
         f"low,high:interval = {percent(result.level)} interval; stands:text = verdict", rows,
     )  # fmt: skip
@@ -424,10 +424,6 @@ def _left_out(result: CampaignResults) -> Table:
 def _measured(item: LeftOut) -> dict[str, object]:
     """What is known of an excluded rater."""
     own = item.summary
-    checked = own is not None and own.checks
-    return {
-        "severity": None if own is None else own.severity,
-        "correlation": None if own is None else own.correlation,
-        "passed": own.passed if own is not None and checked else None,
-        "checks": own.checks if own is not None and checked else None,
-    }
+    if own is None:
+        return {}
+    return {name: getattr(own, name) for name in ("severity", "correlation", "passed", "checks")}

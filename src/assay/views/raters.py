@@ -28,7 +28,7 @@ def raters_section(result: RaterReport) -> Section:
     if known:
         blocks.append(
             f"Agreement on {result.overlapping:,} of {result.outputs:,} outputs: Krippendorff's"
-            f" alpha {result.alpha:.2f} (ordinal {shown(result.alpha_ordinal, 'number')}), mean r"
+            f" alpha {result.alpha:z.2f} (ordinal {shown(result.alpha_ordinal, 'number')}), mean r"
             f" {shown(result.mean_correlation, 'number')} over"
             f" {plural(result.pairs, 'pair')} of raters."
         )
@@ -44,7 +44,7 @@ def raters_section(result: RaterReport) -> Section:
         "raters", f"The raters ({result.better} is better)", _agreement(result), tuple(blocks),
         result.signature, stage="collect", facts=(plural(len(result.raters), "rater"),),
         methods=(
-            f"Agreement between raters was {result.alpha:.2f} (Krippendorff's alpha, interval"
+            f"Agreement between raters was {result.alpha:z.2f} (Krippendorff's alpha, interval"
             " scale)." if known else ""
         ),
         sources=("krippendorff2011",) if known else (),
@@ -55,7 +55,7 @@ def raters_section(result: RaterReport) -> Section:
 def _agreement(result: RaterReport) -> str:
     if math.isfinite(result.alpha):
         agree = (
-            f"Their agreement is {result.alpha:.2f} (Krippendorff's alpha, 1 is perfect) on"
+            f"Their agreement is {result.alpha:z.2f} (Krippendorff's alpha, 1 is perfect) on"
             f" {result.overlapping:,} outputs that two or more of them rated."
         )
     else:
@@ -82,7 +82,7 @@ def _raters(result: RaterReport) -> Table:
 def _scores_across(estimates: Sequence[RaterEstimate]) -> Table:
     """Systems down, raters across, what each of them alone says."""
     cells = {
-        (item.rater, item.system): f"{item.estimate:.2f} ({item.low:.2f} to {item.high:.2f})"
+        (item.rater, item.system): f"{item.estimate:z.2f} ({item.low:z.2f} to {item.high:z.2f})"
         for item in estimates
     }
     raters = dict.fromkeys(item.rater for item in estimates)

@@ -295,10 +295,10 @@ def with_ranks(found: Table, systems: Sequence[Any], said: Sequence[str]) -> Tab
 def sentence(line: str) -> str:
     """A line as a sentence begins and ends, unless it begins with a name such as ``system-4``.
 
-    >>> sentence("to decide A and B"), sentence("system-4 may rest")
-    ('To decide A and B.', 'system-4 may rest.')
+    >>> sentence("to decide A and B"), sentence("system-4 may rest"), sentence("score")
+    ('To decide A and B.', 'system-4 may rest.', 'Score.')
     """
-    begin = line[:1].upper() + line[1:] if re.match(r"[a-z]+[ ,:]", line) else line
+    begin = line[:1].upper() + line[1:] if re.match(r"[a-z]+([ ,:]|$)", line) else line
     return begin if begin.endswith((".", "?", "!")) else f"{begin}."
 
 
@@ -414,6 +414,8 @@ def shown(value: object, show: Show) -> str:
 
     >>> shown(0.00001, "p"), shown(1234, "count"), shown(None, "number"), shown(0.5, "percent")
     ('< 0.001', '1,234', '–', '50.0%')
+    >>> shown(-0.0, "number"), shown(-0.0004, "percent"), shown(-0.002, "money")  # zero has no sign
+    ('0.000', '0.0%', '0.00')
     >>> shown((0.5, 1.5), "interval"), shown((1, 3), "ranks"), shown((20, 1000), "of")
     ('0.500 to 1.500', '1–3', '20/1,000')
     """
@@ -426,15 +428,15 @@ def shown(value: object, show: Show) -> str:
     if show == "text" or not isinstance(value, int | float):
         return cut_words(str(value))
     if show == "count":
-        return f"{value:,.0f}"
+        return f"{value:z,.0f}"
     if show == "percent":
-        return f"{value:.1%}"
+        return f"{value:z.1%}"
     if show == "money":
-        return f"{value:,.2f}"
+        return f"{value:z,.2f}"
     if show == "p":
         return p_value(value).removeprefix("p ").removeprefix("= ")
     # A small number keeps the digits that matter.
-    return f"{value:.3g}" if 0 < abs(value) < 0.01 else f"{value:.3f}"
+    return f"{value:.3g}" if 0 < abs(value) < 0.01 else f"{value:z.3f}"
 
 
 def _shown_pair(pair: tuple[object, ...], show: Show) -> str:

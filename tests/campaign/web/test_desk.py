@@ -16,6 +16,7 @@ from tests.campaign.served import Served, make, serving
 from assay.campaign.keys import Keys, read_keys, write_keys
 from assay.campaign.live.results import bring_up_to_date
 from assay.campaign.store.units.base import Link
+from assay.campaign.web.desk.rendering import LONG_NAME, environment
 from assay.campaign.web.limits import Limit
 from assay.project.settings import Checks, Pay, Raters
 
@@ -119,6 +120,28 @@ def test_whoever_is_left_out_stays_on_the_list_with_the_reason(served: Served) -
         ]  # fmt: skip
         for forged in forgeries:
             assert owner.post("/exclude", json=forged).status_code == 422
+
+
+def test_the_checks_of_an_excluded_rater_stay_in_view(served: Served) -> None:
+    rate(served, "rater-1", 20)
+    known = {one.rater: one for one in served.campaign.status().raters}["rater-1"]
+    assert known.checks > known.checks_passed == 0
+    with client(served) as owner:
+        owner.post("/exclude", json={"rater": "rater-1", "reason": "careless"})
+        assert f">0/{known.checks}<" in owner.get("/panel/raters").text
+        panel = owner.get("/panel/checks").text
+        assert f"Excluded raters passed 0 of {known.checks}." in panel
+        assert "0 checks passed" not in panel
+
+
+def test_a_long_name_is_whole_where_it_is_pointed_at() -> None:
+    assert environment().from_string("{{ name|name }}").render(name="x" * LONG_NAME) == (
+        "x" * LONG_NAME
+    )
+    long = f"<{'x' * LONG_NAME}"
+    shown = environment().from_string("{{ name|name }}").render(name=long)
+    assert shown.startswith(f'<span title="&lt;{"x" * LONG_NAME}">&lt;xxx')
+    assert "…" in shown
 
 
 def test_a_rater_reads_a_message_once(served: Served) -> None:

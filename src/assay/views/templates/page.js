@@ -14,7 +14,7 @@ for (const table of every("table.sorts")) {
   const heads = every("thead th", table);
   heads.forEach((head, column) => {
     const name = head.textContent;
-    head.append(button("↕", `Sort by ${name}`, () => {
+    head.append("\u2060", button("↕", `Sort by ${name}`, () => {
       const down = head.ariaSort === "ascending";
       heads.forEach((other) => other.removeAttribute("aria-sort"));
       head.setAttribute("aria-sort", down ? "descending" : "ascending");

@@ -17,7 +17,7 @@ from assay.results import money_text, percent, plural, time_text, visible
 from assay.views.section import cut, sentence, shown, some
 from assay.views.terms import explained
 
-LONG_NAME = 44
+LONG_NAME = 80
 """Characters of a name that are shown; longer ones are cut in the middle."""
 
 
@@ -39,7 +39,8 @@ def environment() -> Environment:
         "share": percent,
         "sentence": sentence,
         "cell": shown,
-        "name": lambda value: cut(value, LONG_NAME),
+        "name": name,
+        "short": lambda value: cut(value, LONG_NAME),
         "plural": lambda value, word: plural(value, word),
         "some": some,
         "explained": explained,
@@ -59,12 +60,24 @@ def _tame(value: Any) -> Any:
 def number(value: float | None, digits: int = 1) -> str:
     """Format a number for reading; a dash stands for an unknown one.
 
-    >>> number(78.123), number(None), number(-0.5, 2)
-    ('78.1', '–', '−0.50')
+    >>> number(78.123), number(None), number(-0.5, 2), number(-0.04)
+    ('78.1', '–', '−0.50', '0.0')
     """
     if value is None or value != value:
         return "–"
-    return f"{value:,.{digits}f}".replace("-", "−")
+    return f"{value:z,.{digits}f}".replace("-", "−")
+
+
+def name(value: str) -> str:
+    """A name, whole where there is room for it; a longer one is whole when it is pointed at.
+
+    >>> name("Compass"), name("x" * 100)[:18]
+    ('Compass', Markup('<span title="xxxxx'))
+    """
+    if len(value) <= LONG_NAME:
+        return value
+    short = cut(value, LONG_NAME)
+    return Markup('<span title="{}">{}</span>').format(visible(value), visible(short))
 
 
 def moment(milliseconds: int, *, day: bool = False) -> Markup:
