@@ -17,8 +17,8 @@ import argparse
 import numpy as np
 from scipy.optimize import isotonic_regression
 
-from assay.ranking.best import posterior, thompson_sets
 from assay.ranking.methods import expected_win
+from assay.ranking.next import posterior, thompson_sets
 from assay.stats.random import as_rng, spawn
 from assay.worlds.judgments import draw_qualities, win_counts
 from benchmarks.claims import claim

@@ -18,7 +18,7 @@ import numpy as np
 import polars as pl
 
 from assay.estimation.estimate import estimate
-from assay.estimation.looking import usual_sizes
+from assay.estimation.looks import usual_sizes
 from assay.estimation.monitor import monitor
 from assay.sampling.draw import sample
 from assay.stats.looks import look_limits

@@ -17,7 +17,7 @@ import numpy as np
 import polars as pl
 
 import assay
-from assay.ranking.best import posterior, thompson_sets
+from assay.ranking.next import posterior, thompson_sets
 from assay.ranking.pairs import sign_test
 from assay.stats.betting import coin_evidence
 from assay.stats.intervals import competition_ranks

@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from assay.estimation.looking import LookPlan, Watched, follow
+from assay.estimation.looks import LookPlan, Watched, follow
 from assay.estimation.monitor import Monitoring, monitor
 from assay.estimation.rated_order import items_of, make_rated_order
 from assay.estimation.study import make_study

@@ -16,7 +16,7 @@ import numpy as np
 import polars as pl
 
 from assay.estimation.evaluate import evaluate_stopping
-from assay.estimation.looking import look_sizes
+from assay.estimation.looks import look_sizes
 from assay.stats.bounds import hoeffding_bound
 from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 from benchmarks.claims import claim, skipped

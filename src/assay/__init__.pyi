@@ -53,8 +53,8 @@ from assay.planning.editors import plan_editors as plan_editors
 from assay.planning.judgments import plan_judgments as plan_judgments
 from assay.planning.ratings import plan_comparison as plan_comparison
 from assay.planning.ratings import plan_ratings as plan_ratings
-from assay.ranking.best import next_sets as next_sets
 from assay.ranking.monitor import monitor_judgments as monitor_judgments
+from assay.ranking.next import next_sets as next_sets
 from assay.ranking.rank import PairComparison as PairComparison
 from assay.ranking.rank import Ranking as Ranking
 from assay.ranking.rank import SystemRank as SystemRank

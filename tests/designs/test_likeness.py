@@ -8,8 +8,8 @@ import pytest
 from assay.designs.base import design_of
 from assay.designs.names import find_design
 from assay.designs.rounds import (
-    FADE,
-    REACH,
+    FADE_PER_SEGMENT,
+    MAX_LAG,
     USUAL,
     USUAL_LONG,
     USUAL_WORTH,
@@ -29,8 +29,8 @@ def naive(e: np.ndarray, drawn: np.ndarray, document: np.ndarray) -> np.ndarray:
     places = np.flatnonzero(drawn)
     for a in places:
         for b in places:
-            if 0 < b - a <= REACH and document[a] == document[b]:
-                shape = np.array([1.0, FADE ** (b - a)])
+            if 0 < b - a <= MAX_LAG and document[a] == document[b]:
+                shape = np.array([1.0, FADE_PER_SEGMENT ** (b - a)])
                 gram += np.outer(shape, shape)
                 along += shape * e[a] * e[b] / square
     return np.linalg.solve(gram, along)
@@ -65,7 +65,7 @@ def test_many_pairs_tell_what_fades_from_what_stays() -> None:
     rng = np.random.default_rng(2)
     z = rng.normal(size=(400, 20))
     for t in range(1, 20):
-        z[:, t] = FADE * z[:, t - 1] + np.sqrt(1 - FADE**2) * z[:, t]
+        z[:, t] = FADE_PER_SEGMENT * z[:, t - 1] + np.sqrt(1 - FADE_PER_SEGMENT**2) * z[:, t]
     e = np.sqrt(0.3) * z + np.sqrt(0.2) * rng.normal(size=(400, 1))
     e = (e + np.sqrt(0.5) * rng.normal(size=z.shape)).reshape(1, -1)
     found = likeness(e, np.ones(e.shape, dtype=bool), np.repeat(np.arange(400), 20))
@@ -77,10 +77,10 @@ def test_the_lever_by_hand() -> None:
     # Two documents of two segments; one whole document is drawn, so f = 1/2 and both of a pair
     # come with probability 1/2: a correlation of 1 doubles the variance, (1/f^2 1/2 - 1) = 1.
     lever = pair_lever(np.array([2.0, 1.0]), np.array([4.0, 2.0]), 0.5)
-    assert lever == pytest.approx([1.0, FADE])
+    assert lever == pytest.approx([1.0, FADE_PER_SEGMENT])
     # One of each pair: they never come together, and a correlation of 1 leaves no variance.
     lever = pair_lever(np.array([2.0, 0.0]), np.array([4.0, 2.0]), 0.5)
-    assert lever == pytest.approx([-1.0, -FADE])
+    assert lever == pytest.approx([-1.0, -FADE_PER_SEGMENT])
     assert pair_lever(np.array([4.0, 2.0]), np.array([4.0, 2.0]), 1.0).tolist() == [0.0, 0.0]
 
 

@@ -17,7 +17,7 @@ import assay
 from assay.effort.alignment import align
 from assay.effort.versions import read_versions
 from assay.errors import InputError
-from assay.formats.versions import VersionSegment
+from assay.formats.bilingual import VersionSegment
 from assay.tables.edits import Edits
 
 

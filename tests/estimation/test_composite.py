@@ -13,7 +13,13 @@ import pytest
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.composite import AS_MUCH, LITTLE_HELP, SUREST, UNPROVEN, between_systems
+from assay.estimation.composite import (
+    EVEN_WORTH,
+    MAX_NOISE_SIGNAL,
+    MAX_PROBABILITY,
+    MIN_WORTH,
+    between_systems,
+)
 from assay.estimation.composite_trial import draw_composites, evaluate_composite
 from assay.estimation.results import Estimates
 from assay.estimation.trials import Evaluation
@@ -49,7 +55,7 @@ def test_every_system_and_pair_once_in_one_order(estimates: Estimates) -> None:
     for pair in found.pairs:
         assert place[pair.left] < place[pair.right]
         assert pair.low < pair.difference < pair.high
-        assert 0.5 <= pair.probability <= SUREST
+        assert 0.5 <= pair.probability <= MAX_PROBABILITY
         assert pair.difference <= 0  # lower is better
         gap = scores[pair.left] - scores[pair.right]
         assert pair.difference == pytest.approx(gap)
@@ -116,15 +122,15 @@ def test_metrics_of_noise_are_said_not_to_help() -> None:
     noise = noisy(world.test_set, np.random.default_rng(1))
     found = assay.estimate(noise, world.rate(drawn), sample=drawn).composite
     assert found is not None
-    assert found.signal < UNPROVEN
-    codes = {"metrics-no-help": found.worth < LITTLE_HELP,
-             "metrics-unproven": found.worth >= LITTLE_HELP}  # fmt: skip
+    assert found.signal < MAX_NOISE_SIGNAL
+    codes = {"metrics-no-help": found.worth < MIN_WORTH,
+             "metrics-unproven": found.worth >= MIN_WORTH}  # fmt: skip
     assert all(has_note(found.notes, code) == said for code, said in codes.items())
 
 
 def test_metrics_that_tell_systems_apart_are_not_doubted(estimates: Estimates) -> None:
     assert estimates.composite is not None
-    assert estimates.composite.signal > UNPROVEN
+    assert estimates.composite.signal > MAX_NOISE_SIGNAL
     assert not has_note(estimates.composite.notes, "metrics-unproven")
 
 
@@ -300,8 +306,8 @@ def test_ratings_that_know_more_than_the_metrics_are_named() -> None:
             gap = gaps.get((pair.left, pair.right))
             gap = -gaps[pair.right, pair.left] if gap is None else gap
             turned += gap * pair.difference < 0
-        proven = found.signal >= UNPROVEN
-        expected = LITTLE_HELP <= found.worth < AS_MUCH and turned > 0 and proven
+        proven = found.signal >= MAX_NOISE_SIGNAL
+        expected = MIN_WORTH <= found.worth < EVEN_WORTH and turned > 0 and proven
         notes = [note for note in found.notes if note.code == "ratings-know-more"]
         assert bool(notes) == expected
         if notes:

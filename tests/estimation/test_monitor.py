@@ -12,7 +12,7 @@ import scipy.stats
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.looking import Watched, usual_sizes
+from assay.estimation.looks import Watched, usual_sizes
 from assay.estimation.study import Study
 from assay.results import has_note, plain
 from assay.stats.looks import look_limits, shares_of

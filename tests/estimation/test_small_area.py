@@ -7,8 +7,8 @@ import pytest
 from scipy import optimize, special, stats
 
 from assay.estimation.composite import (
-    MISJUDGED,
     OWN_SLOPES,
+    PRIOR_MISJUDGED,
     SLOPE,
     SLOPE_SD,
     TAU_TOP,
@@ -76,7 +76,7 @@ def test_a_small_case_by_brute_force() -> None:
     c = rng.normal(SLOPE, SLOPE_SD, (draws, 1))
     noise = np.sqrt(OWN_SLOPES) * rng.multivariate_normal([0, 0], slopes.covariance, draws)
     u = rng.uniform(0, wide, (draws, 1)) * rng.standard_normal((draws, 4))
-    odd = rng.random(draws) < MISJUDGED
+    odd = rng.random(draws) < PRIOR_MISJUDGED
     who = rng.integers(0, 4, draws)
     u[np.arange(draws), who] += odd * rng.normal(0, wide, draws)
     theta = c * (z @ slopes.values) + noise @ z.T + u

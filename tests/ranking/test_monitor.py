@@ -17,7 +17,7 @@ from scipy import integrate, stats
 
 import assay
 from assay.errors import OptionError
-from assay.ranking.best import posterior, thompson_sets
+from assay.ranking.next import posterior, thompson_sets
 from assay.stats.betting import coin_evidence, coin_interval
 from assay.stats.random import as_rng
 

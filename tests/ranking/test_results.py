@@ -7,7 +7,7 @@ import json
 import pytest
 
 import assay
-from assay.ranking.best import NextSets
+from assay.ranking.next import NextSets
 from assay.ranking.rank import Ranking
 from assay.ranking.sigma import SigmaFit, SigmaMatch
 from assay.results import Note, Result

@@ -23,8 +23,7 @@ from assay.campaign.store import browsing, looking, reader, tally, upkeep
 from assay.campaign.store.access import Store, open_store
 from assay.campaign.store.clock import Clock
 from assay.campaign.store.collected import read_collected, read_judged
-from assay.campaign.store.units import answers, importing, messages, people, tasks
-from assay.campaign.store.units import looking as looks
+from assay.campaign.store.units import answers, importing, looks, messages, people, tasks
 from assay.campaign.store.units.base import Link
 from assay.collecting.campaigns import CampaignStatus
 from assay.errors import OptionError

@@ -10,8 +10,8 @@ from urllib.parse import urlsplit
 
 from assay.campaign.records import UnavailableError
 
-TRIES = 40
-PAUSE = 0.25
+MAX_TRIES = 40
+PAUSE_SECONDS = 0.25
 """Seconds before a request is retried."""
 BUSY = (429, 503)
 
@@ -28,7 +28,7 @@ class WireError(UnavailableError):
 class WireClient:
     """Requests with the token of one link, retried where that is safe."""
 
-    def __init__(self, address: str, token: str, *, tries: int = TRIES) -> None:
+    def __init__(self, address: str, token: str, *, tries: int = MAX_TRIES) -> None:
         where = urlsplit(address)
         self._tries = tries
         self._connection = HTTPConnection(where.hostname or "127.0.0.1", where.port, timeout=60)
@@ -63,7 +63,7 @@ class WireClient:
             else:
                 if response.status not in BUSY or not left:
                     return self._reply(path, response.status, content)
-            time.sleep(PAUSE)
+            time.sleep(PAUSE_SECONDS)
         raise AssertionError("the last try returns or raises")
 
     @staticmethod

@@ -17,9 +17,10 @@ from assay.campaign.material import read_material
 from assay.campaign.records import InvalidAnswerError
 from assay.campaign.store.creating import slug_of
 from assay.campaign.uploads import READING, Upload
+from assay.collecting.assign import USUAL_OVERLAP
 from assay.collecting.campaigns import Created
 from assay.errors import InputError, OptionError, Problem, TableError, rename_arguments
-from assay.planning.campaign import OVERLAP, CampaignPlan, plan_campaign
+from assay.planning.campaign import CampaignPlan, plan_campaign
 from assay.project.create import create_project, settings_of
 from assay.project.project import FILE
 from assay.project.reader import parse_settings
@@ -35,7 +36,7 @@ from assay.tables.tables import TestSet
 RATED = ("esa", "da", "sqm", "xsts", "scale", "mqm")
 """Protocols that collect ratings, for which a budget can be planned."""
 MOST_NAMED = 500
-EXAMPLE = 60
+MAX_EXAMPLE = 60
 """Characters of a value that are shown as an example."""
 
 
@@ -66,7 +67,7 @@ class CampaignDraft:
 
 
 @dataclass
-class _Seen:
+class _Examined:
     """The table and the guess, kept even if the files are then refused."""
 
     raw: Raw | None = None
@@ -81,7 +82,7 @@ def examine(upload: Upload, said: Corrections) -> dict[str, Any]:
     }  # fmt: skip
     if not files:
         return reply
-    seen = _Seen()
+    seen = _Examined()
     try:
         part = _read(upload, said, seen)
         reply["summary"] = _summary(part)
@@ -101,7 +102,7 @@ def examine(upload: Upload, said: Corrections) -> dict[str, Any]:
 
 
 def _read(
-    upload: Upload, said: Corrections, seen: _Seen, only: Mapping[str, str] | None = None
+    upload: Upload, said: Corrections, seen: _Examined, only: Mapping[str, str] | None = None
 ) -> Part:
     """Read the outputs, with the guesses as corrected."""
 
@@ -173,7 +174,7 @@ def _shown(raw: Raw, found: Guess) -> dict[str, Any]:
     for name in frame.columns[:MOST_NAMED]:
         first = to_text(frame[name].drop_nulls().head(1)).to_list()
         value = (first[0] or "") if first else ""
-        examples[name] = value if len(value) <= EXAMPLE else f"{value[: EXAMPLE - 1]}…"
+        examples[name] = value if len(value) <= MAX_EXAMPLE else f"{value[: MAX_EXAMPLE - 1]}…"
     numbers = [*found.metrics, *found.unsure, *found.counts, *found.ratings]
     return {
         "columns": frame.columns[:MOST_NAMED], "examples": examples, "rows": frame.height,
@@ -222,7 +223,7 @@ def plan(
     overlap, checks, repeats = (
         float(str(settings.get(name) or default).removesuffix("%")) / 100
         for name, default in (
-            ("raters.overlap", 100 * OVERLAP),
+            ("raters.overlap", 100 * USUAL_OVERLAP),
             ("checks.share", 0),
             ("checks.repeats", 0),
         )
@@ -269,7 +270,7 @@ def _campaigns(upload: Upload, draft: CampaignDraft) -> list[tuple[str, dict[str
     """The names of the campaigns, and the rows of each."""
     if draft.by is None:
         return [(draft.name, {})]
-    seen = _Seen()
+    seen = _Examined()
     pairs = _summary(_read(upload, draft.corrections, seen))["pairs"]
     if len(pairs) < 2:
         raise OptionError("by", draft.by, "needs several language pairs", "leave it out")
@@ -281,7 +282,7 @@ def _make_one(
     upload: Upload, draft: CampaignDraft, name: str, only: dict[str, str], staged: Path
 ) -> Created:
     """One campaign in a project folder, as ``assay new`` writes it."""
-    part = _read(upload, draft.corrections, _Seen(), only)
+    part = _read(upload, draft.corrections, _Examined(), only)
     said = _settings(draft, name, part)
     text = ""
     for key, value in said.items():

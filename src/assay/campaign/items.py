@@ -12,12 +12,12 @@ from typing import Literal
 import numpy as np
 
 from assay.campaign.records import Span
-from assay.collecting.spoil import spoil
+from assay.collecting.checks import spoil
 from assay.errors import InputError, OptionError
 from assay.tables.tables import TestSet
 
 Merge = Literal["stretch", "segment", "no"]
-SPOILERS = 40
+MAX_LENDERS = 40
 """How many outputs of other documents may lend a stretch to a spoiled copy."""
 
 
@@ -74,7 +74,7 @@ class Items:
         outside = others[(others[:, 0] < low) | (others[:, 0] >= high)]
         if not len(outside):
             outside = others[others[:, 0] != segment]
-        drawn = outside[rng.integers(len(outside), size=SPOILERS)] if len(outside) else outside
+        drawn = outside[rng.integers(len(outside), size=MAX_LENDERS)] if len(outside) else outside
         texts = [self.targets[int(place), int(which)] for place, which in drawn]
         return spoil(self.targets[segment, system], texts, rng)
 

@@ -178,7 +178,7 @@ def _tool_format(file: Path) -> str | None:
 
     if file.suffix.lower() in FILE_TYPES:
         return None
-    from assay.formats.versions import tool_format
+    from assay.formats.bilingual import tool_format
 
     return tool_format(file)
 

@@ -52,8 +52,6 @@ OF_JUDGMENTS = frozenset(["columns", "exclude", "level", "pay"])
 """Those that a command takes if its answers are judgments."""
 OF_FILES = frozenset(["sample", "columns", "scores"])
 """Those that are about the project's own files."""
-USUAL_OVERLAP = 0.1
-"""The default share of the tasks that go to one more rater."""
 RESULTS = {
     "plan campaign": "plan", "sample": "sample", "stability": "stability", "monitor": "monitoring",
     "raters": "raters", "estimate": "estimates", "evaluate": "evaluation", "rank": "ranking",
@@ -428,6 +426,8 @@ def keep(context: Any, project: Project) -> None:
 
 def _other_overlap(of: Settings, overlap: float | None) -> dict[str, object]:
     """The overlap that a sample was drawn for, if it differs from the project's."""
+    from assay.collecting.assign import USUAL_OVERLAP
+
     known = share_of(of.raters.overlap)
     if overlap is None or abs(overlap - (USUAL_OVERLAP if known is None else known)) < 0.005:
         return {}

@@ -153,7 +153,7 @@ def next_set(
 
     Example: assay next-set judgments.tsv --per-set 5 --count 20
     """
-    from assay.ranking.best import next_sets
+    from assay.ranking.next import next_sets
     from assay.tables.load import load
     from assay.tables.tables import read_scores
 

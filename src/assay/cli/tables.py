@@ -45,9 +45,9 @@ def check(
     Example: assay check ratings.tsv --kind ratings --scores scores.tsv --range 0,25
     """
     from assay.errors import TableError, rename_arguments
+    from assay.formats.bilingual import tool_format
     from assay.formats.convert import check as run
     from assay.formats.convert import refused
-    from assay.formats.versions import tool_format
     from assay.tables.schemas import find_schema
     from assay.tables.tables import read_scores
 

@@ -17,8 +17,8 @@ from zlib import crc32
 import numpy as np
 import polars as pl
 
+from assay.collecting.checks import spoil
 from assay.collecting.results import AssignedTask, Assignment, WrittenSheets
-from assay.collecting.spoil import spoil
 from assay.collecting.tools import MAKERS, write_tasks
 from assay.errors import InputError, OptionError, need_whole
 from assay.kits.build import check_places, file_names, write_folder

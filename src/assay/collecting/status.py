@@ -25,7 +25,7 @@ from assay.tables.tables import Ratings, Sample, TestSet, as_matrix
 
 State = Literal["new", "drawn", "sent", "begun", "complete"]
 Basis = Literal["sample", "beginning", "orientation"]
-LEAST = 10
+MIN_BEGINNING = 10
 """Shorter beginnings, in segments, are not used."""
 DOUBTS = ("direction-doubtful", "outside-the-sample", "mostly-skipped", "skipping-by-metrics")
 """Notes of an estimate that matter during collecting."""
@@ -177,7 +177,7 @@ def project_status(
 
 
 @dataclass(frozen=True, slots=True)
-class _Progress:
+class _RatedSoFar:
     basis: Basis | None
     segments: int
     drawn: int | None
@@ -187,11 +187,11 @@ class _Progress:
     """The segments that the figures rest on, by place in the test set."""
 
 
-def _progress(test_set: TestSet, ratings: Ratings | None, sample: Sample | None) -> _Progress:
+def _progress(test_set: TestSet, ratings: Ratings | None, sample: Sample | None) -> _RatedSoFar:
     """How far the ratings have come, and which of them may be used."""
     everything = np.arange(test_set.segments.height)
     if ratings is None or not _answers(ratings):
-        return _Progress(None, 0, None if sample is None else len(sample), 0, False, everything)
+        return _RatedSoFar(None, 0, None if sample is None else len(sample), 0, False, everything)
     counts = _answered(test_set, ratings)
     done = (counts > 0) | ~test_set.present
     if sample is None or not sample.matched:
@@ -199,17 +199,17 @@ def _progress(test_set: TestSet, ratings: Ratings | None, sample: Sample | None)
         complete = bool((done | ~wanted).all())
         size = int((done & wanted).any(axis=0).sum())
         basis: Basis = "sample" if complete else "orientation"
-        return _Progress(basis, size, None, 0, complete, everything)
+        return _RatedSoFar(basis, size, None, 0, complete, everything)
     order = sample.order(test_set)
     full = done[:, order].all(axis=0)
     begun = int(np.argmin(full)) if not full.all() else len(order)
     behind = int((counts[:, order[begun:]] > 0).sum())
     if begun == len(order):
-        return _Progress("sample", begun, len(order), 0, True, order)
-    if begun >= LEAST and design_of(sample.design).is_sample(begun):
-        return _Progress("beginning", begun, len(order), behind, False, order[:begun])
+        return _RatedSoFar("sample", begun, len(order), 0, True, order)
+    if begun >= MIN_BEGINNING and design_of(sample.design).is_sample(begun):
+        return _RatedSoFar("beginning", begun, len(order), behind, False, order[:begun])
     some = int(done[:, order].any(axis=0).sum())
-    return _Progress("orientation", some, len(order), behind, False, order)
+    return _RatedSoFar("orientation", some, len(order), behind, False, order)
 
 
 def _answers(ratings: Ratings) -> int:
@@ -228,7 +228,7 @@ def _answered(test_set: TestSet, ratings: Ratings) -> np.ndarray:
 
 
 def _state(
-    progress: _Progress, ratings: Ratings | None, sample: Sample | None, key: pl.DataFrame | None
+    progress: _RatedSoFar, ratings: Ratings | None, sample: Sample | None, key: pl.DataFrame | None
 ) -> State:
     if ratings is not None and progress.basis is not None:
         return "complete" if progress.complete else "begun"
@@ -239,7 +239,7 @@ def _state(
 
 
 def _estimated(
-    test_set: TestSet, ratings: Ratings | None, sample: Sample | None, progress: _Progress,
+    test_set: TestSet, ratings: Ratings | None, sample: Sample | None, progress: _RatedSoFar,
     target: str | None, level: float,
 ) -> tuple[Estimates | None, list[Note]]:  # fmt: skip
     """The estimates from the ratings that count; None if there are too few."""
@@ -410,7 +410,7 @@ def _noted(estimates: Estimates | None) -> list[Note]:
 
 
 def _next(
-    progress: _Progress, people: Sequence[RaterProgress], estimates: Estimates | None,
+    progress: _RatedSoFar, people: Sequence[RaterProgress], estimates: Estimates | None,
     pairs: PairsProgress, pay: Costs,
 ) -> tuple[str, ...]:  # fmt: skip
     """The next steps, the nearest first."""

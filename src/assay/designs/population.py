@@ -49,11 +49,11 @@ class Population:
         With ``common``, the metrics of a segment are averaged over all systems.
         """
         own = self.test_set.by_system[system]
-        return _Seen(own, self) if common else Population(own)
+        return _SegmentPart(own, self) if common else Population(own)
 
     def with_layout(self, layout: Layout) -> Population:
         """Some documents of the test set, for a separate plan."""
-        return _Part(self.test_set, layout)
+        return _DocumentPart(self.test_set, layout)
 
     @property
     def size(self) -> int:
@@ -218,7 +218,7 @@ class Population:
 
 
 @dataclass(frozen=True, eq=False)
-class _Part(Population):
+class _DocumentPart(Population):
     """Some documents of a test set."""
 
     documents: Layout
@@ -233,7 +233,7 @@ class _Part(Population):
 
 
 @dataclass(frozen=True, eq=False)
-class _Seen(Population):
+class _SegmentPart(Population):
     """Some segments of a test set, with the badness from the whole."""
 
     whole: Population

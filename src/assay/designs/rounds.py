@@ -4,9 +4,9 @@
 
 Residuals in one document are correlated: its segments share a topic, a style and a rater, and
 neighbours share more. The correlation of two segments t apart is modelled as persistent + fading *
-FADE^t, with both numbers estimated from the drawn pairs (:func:`likeness`). A design that spreads
-over documents removes the persistent part from the variance; the fading part makes neighbours that
-are drawn together worth less.
+FADE_PER_SEGMENT^t, with both numbers estimated from the drawn pairs (:func:`likeness`). A design
+that spreads over documents removes the persistent part from the variance; the fading part makes
+neighbours that are drawn together worth less.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from assay.stats.selection import length_order
 if TYPE_CHECKING:
     from assay.designs.base import DesignUnits
 
-FADE = 0.8
+FADE_PER_SEGMENT = 0.8
 """How fast the correlation of neighbours fades from segment to segment; from seven MQM sets."""
 
 USUAL, USUAL_LONG, USUAL_WORTH = (0.05, 0.10), (0.0, 0.25), 15.0
@@ -39,10 +39,10 @@ persists and more fades: -.01 to .01 and .19 to .42 on the three MQM sets of 20 
 document, .04 to .10 and .05 to .09 on five of 2 to 13. With only three sets of long documents,
 their fading part is taken a little below the mean."""
 
-LONG = 15
+LONG_DOCUMENT = 15
 """Documents with more segments than this, on average, are long."""
 
-REACH = 25
+MAX_LAG = 25
 """Pairs further apart than this are ignored."""
 
 LEAST_EFFECT = 0.4
@@ -154,7 +154,7 @@ class Likeness(NamedTuple):
 
 def fading(lags: np.ndarray) -> np.ndarray:
     """The two components of the correlation: lags x (persistent, fading)."""
-    return np.stack([np.ones(len(lags)), FADE**lags], axis=1)
+    return np.stack([np.ones(len(lags)), FADE_PER_SEGMENT**lags], axis=1)
 
 
 def usual_likeness(document: np.ndarray) -> np.ndarray:
@@ -163,14 +163,14 @@ def usual_likeness(document: np.ndarray) -> np.ndarray:
     >>> usual_likeness(np.repeat([0, 1], 10)).tolist(), usual_likeness(np.zeros(40, int)).tolist()
     ([0.05, 0.1], [0.0, 0.25])
     """
-    long = len(document) > LONG * np.count_nonzero(np.bincount(document))
+    long = len(document) > LONG_DOCUMENT * np.count_nonzero(np.bincount(document))
     return np.array(USUAL_LONG if long else USUAL)
 
 
 def likeness(e: np.ndarray, drawn: np.ndarray, document: np.ndarray) -> Likeness:
     """The correlation of drawn units in one document, fitted over lags by least squares.
 
-    ``e`` is samples x units, centred at 0. All pairs of drawn units within ``REACH`` count alike;
+    ``e`` is samples x units, centred at 0. All pairs of drawn units within ``MAX_LAG`` count alike;
     the usual correlations (:func:`usual_likeness`) count for ``USUAL_WORTH`` pairs.
 
     >>> e = np.tile([1.0, 1.0, -1.0, -1.0], 25)[None, :]
@@ -179,21 +179,21 @@ def likeness(e: np.ndarray, drawn: np.ndarray, document: np.ndarray) -> Likeness
     [[0.5, 0.5]]
     """
     samples, units = np.nonzero(drawn)
-    values, shape = e[samples, units], (len(drawn), REACH)
+    values, shape = e[samples, units], (len(drawn), MAX_LAG)
     counts, products = np.zeros(shape), np.zeros(shape)
     text = samples * (document.max(initial=0) + 1) + document[units]
-    for step in range(1, REACH + 1):
+    for step in range(1, MAX_LAG + 1):
         lag = units[step:] - units[:-step]
-        near = np.flatnonzero((text[step:] == text[:-step]) & (lag <= REACH))
+        near = np.flatnonzero((text[step:] == text[:-step]) & (lag <= MAX_LAG))
         if not len(near):
             break
-        cell = samples[near] * REACH + lag[near] - 1
+        cell = samples[near] * MAX_LAG + lag[near] - 1
         both = values[near + step] * values[near]
         counts += np.bincount(cell, minlength=counts.size).reshape(shape)
         products += np.bincount(cell, both, minlength=counts.size).reshape(shape)
     square = (np.where(drawn, e, 0.0) ** 2).sum(axis=1) / np.maximum(drawn.sum(axis=1), 1)
     products /= np.where(square > 0, square, 1.0)[:, None]
-    parts = fading(np.arange(1, REACH + 1))
+    parts = fading(np.arange(1, MAX_LAG + 1))
     gram = np.einsum("st,ta,tb->sab", counts, parts, parts) + USUAL_WORTH * np.eye(2)
     along = products @ parts + USUAL_WORTH * usual_likeness(document)
     inverse = np.linalg.inv(gram)
@@ -221,7 +221,7 @@ def pair_lever(together: np.ndarray, all_pairs: np.ndarray, f: float) -> np.ndar
 
 MOST_PIECES = 20_000_000
 """Pieces, most of them empty, that are laid out at once: about a gigabyte."""
-SECOND = 2**0.5 - 1
+PHASE_STEP = 2**0.5 - 1
 """Steps of it spread the phases of documents, apart from the golden ratio that orders them."""
 
 
@@ -353,7 +353,7 @@ def round_order(
     lengths, count = layout.lengths, len(layout.lengths)
     line, place = length_order(lengths, rng)
     phase = np.empty(count, dtype=np.int64)
-    phase[line] = ((np.arange(count) * SECOND + rng.random()) % 1 * rounds).astype(np.int64)
+    phase[line] = ((np.arange(count) * PHASE_STEP + rng.random()) % 1 * rounds).astype(np.int64)
     edges = piece_edges(lengths, rounds, rng.integers(0, rounds, count))
     piece = piece_rounds(lengths, rounds, phase, edges, rng.random((count, rounds)))
     taken = line[place]

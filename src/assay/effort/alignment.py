@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Sequence
 from typing import TypeAlias
 
-from assay.formats.versions import VersionSegment
+from assay.formats.bilingual import VersionSegment
 
 Group: TypeAlias = tuple[list[VersionSegment], list[VersionSegment]]
 """The segments of one stretch of text, before and after; usually one each."""

@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from assay.errors import InputError, OptionError
-from assay.formats.versions import ending_of
+from assay.formats.bilingual import ending_of
 from assay.tables.names import MACHINES
 
 ROLES = ("system", "editor")

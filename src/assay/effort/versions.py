@@ -18,7 +18,7 @@ import polars as pl
 from assay.effort.alignment import Group, align
 from assay.effort.folders import Pair, Roles, by_pattern, files_in, name_roles, pair_files
 from assay.errors import InputError, OptionError, TableError
-from assay.formats.versions import Version, VersionSegment, read_version
+from assay.formats.bilingual import Version, VersionSegment, read_version
 from assay.results import Note, plural
 from assay.stats.progress import Progress, silent
 from assay.tables.edits import Edits, read_edits
@@ -86,7 +86,7 @@ def read_versions(
     if not pairs:
         raise InputError(f"no file before editing belongs to one after it: {_listed(faults)}")
     versions = _read(pairs, columns, progress)
-    joined = [_Joined(pair, *both) for pair, both in zip(pairs, versions, strict=True)]
+    joined = [_JoinedPair(pair, *both) for pair, both in zip(pairs, versions, strict=True)]
     _refuse_swapped(joined)
     faults += [fault for item in joined if (fault := item.fault)]
     kept = [item for item in joined if not item.fault]
@@ -139,7 +139,7 @@ def _read(
 
 
 @dataclass
-class _Joined:
+class _JoinedPair:
     """Both versions of one file, with their segments joined or left out."""
 
     pair: Pair
@@ -225,7 +225,7 @@ def _left_out(
     return "unfinished" if False in done and not (edited or "").strip() else None
 
 
-def _refuse_swapped(joined: Sequence[_Joined]) -> None:
+def _refuse_swapped(joined: Sequence[_JoinedPair]) -> None:
     """Refuse versions in the wrong order: the first one was edited."""
     signs = Counter[bool]()
     for item in joined:
@@ -243,7 +243,7 @@ def _refuse_swapped(joined: Sequence[_Joined]) -> None:
         )
 
 
-def _refuse_languages(joined: Sequence[_Joined]) -> None:
+def _refuse_languages(joined: Sequence[_JoinedPair]) -> None:
     """Refuse several target languages, because effort depends on the language."""
     each = Counter(lang.split("-")[0] for item in joined if (lang := item.after.languages[1]))
     if len(each) > 1:
@@ -254,7 +254,7 @@ def _refuse_languages(joined: Sequence[_Joined]) -> None:
 
 
 def _roles(
-    joined: Sequence[_Joined], system: str | None, editor: str | None, pattern: str | None
+    joined: Sequence[_JoinedPair], system: str | None, editor: str | None, pattern: str | None
 ) -> Roles:
     pairs = [item.pair for item in joined]
     given = {k: v for k, v in (("system", system), ("editor", editor)) if v is not None}
@@ -283,7 +283,7 @@ def _usual(version: Version, what: str) -> str | None:
 
 
 def _documents(
-    joined: Sequence[_Joined], names: Sequence[str], who: Sequence[tuple[str | None, ...]]
+    joined: Sequence[_JoinedPair], names: Sequence[str], who: Sequence[tuple[str | None, ...]]
 ) -> list[str]:
     """A name for every text: the file's, unless files of one name are different texts.
 
@@ -311,7 +311,7 @@ def _documents(
     return found
 
 
-def _sources(item: _Joined) -> frozenset[str] | None:
+def _sources(item: _JoinedPair) -> frozenset[str] | None:
     texts = frozenset("".join((one.source or "").split()) for one in item.before.segments)
     return texts - {""} or None
 
@@ -339,7 +339,7 @@ def _one_name_per_text(frame: pl.DataFrame) -> pl.DataFrame:
     return frame.with_columns(pl.Series("seg", segs)).drop("_file", *empty)
 
 
-def _counted(joined: Sequence[_Joined]) -> str:
+def _counted(joined: Sequence[_JoinedPair]) -> str:
     total = sum((item.left_out for item in joined), Counter[str]())
     return ", ".join(f"{total[why]:,} {text}" for why, text in LEFT_OUT.items() if total[why])
 
@@ -351,7 +351,7 @@ def _listed(faults: Iterable[str]) -> str:
 
 
 def _notes(
-    joined: Sequence[_Joined], roles: Roles, edits: Edits, faults: Sequence[str],
+    joined: Sequence[_JoinedPair], roles: Roles, edits: Edits, faults: Sequence[str],
     passed: Sequence[Path],
 ) -> list[Note]:  # fmt: skip
     """Note what was joined and what was not."""

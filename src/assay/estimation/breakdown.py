@@ -28,7 +28,7 @@ from assay.stats.intervals import LEVEL
 from assay.tables.marked_errors import Errors, read_errors
 from assay.tables.tables import Ratings, Sample, TestSet
 
-BANDS = 4
+LENGTH_BANDS = 4
 MISSING = "(missing)"
 NAMES = {"document": "doc"}
 
@@ -188,7 +188,7 @@ def _length_bands(test_set: TestSet) -> tuple[list[str], np.ndarray, list[Note]]
         raise InputError(
             "a breakdown by length needs source lengths, and the scores have none; fill them in"
         )
-    limits = np.unique(np.quantile(words[known], np.arange(1, BANDS) / BANDS))
+    limits = np.unique(np.quantile(words[known], np.arange(1, LENGTH_BANDS) / LENGTH_BANDS))
     band = np.where(known, np.searchsorted(limits, words, side="left"), -1)
     names: list[str] = []
     group = np.full(len(words), -1)

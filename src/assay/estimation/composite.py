@@ -9,9 +9,9 @@ predict m for the whole test set. The scores are
 
     theta = a + c m + u,   c ~ N(SLOPE, SLOPE_SD^2),   u_k ~ N(0, tau^2),   a flat,
 
-with tau uniform on (0, TAU_TOP sd(d)), averaged over a grid. With probability MISJUDGED the metrics
-say nothing about one of the systems, whose u is then as wide as the scores. Only differences
-between systems matter.
+with tau uniform on (0, TAU_TOP sd(d)), averaged over a grid. With probability PRIOR_MISJUDGED
+the metrics say nothing about one of the systems, whose u is then as wide as the scores. Only
+differences between systems matter.
 
 The slopes behind m come from differences *within* segments and systems: errors of a metric about a
 whole system do not bias them, and they share almost no error with d. All constants were chosen on
@@ -41,17 +41,17 @@ if TYPE_CHECKING:
 
 MIN_SYSTEMS, MOST_SYSTEMS = 3, 60
 """Fewer systems do not show how far scores are from the metrics' predictions."""
-LITTLE_HELP = 1.1
+MIN_WORTH = 1.1
 """If the composite is worth fewer times the ratings than this, metrics hardly help."""
-AS_MUCH = 2.0
+EVEN_WORTH = 2.0
 """A composite worth less than twice the ratings has learnt less from metrics than from ratings. On
 four MQM sets, pairs that it turned round were then right in about half of the cases (.31 to .84),
 and above this limit in .50 to .89."""
-UNPROVEN = 2.0
+MAX_NOISE_SIGNAL = 2.0
 """Metrics of pure noise give a signal below this in nine of ten samples."""
-LIKELY = 0.5
+MISJUDGED_FROM = 0.5
 """From this probability on, a system is reported as misjudged by the metrics."""
-SUREST = 0.999
+MAX_PROBABILITY = 0.999
 """The highest stated probability: the model itself is not more certain."""
 
 
@@ -219,7 +219,7 @@ def _rows(
         better = p if turn * sign > 0 else 1 - p
         return CompositePair(
             names[i], names[j], float(turn * found.pairs.difference[k]), float(ends[0]),
-            float(ends[1]), float(np.clip(better, 1 - SUREST, SUREST)),
+            float(ends[1]), float(np.clip(better, 1 - MAX_PROBABILITY, MAX_PROBABILITY)),
         )  # fmt: skip
 
     pairs = {(i, j): pair(i, j) for a, i in enumerate(order) for j in order[a + 1 :]}
@@ -243,18 +243,20 @@ def _notes(
     """
     text = "metrics and ratings disagree about {}, so its metrics hardly count here"
     notes = [
-        Note("metrics-misjudge", text.format(row.system)) for row in rows if row.misjudged > LIKELY
+        Note("metrics-misjudge", text.format(row.system))
+        for row in rows
+        if row.misjudged > MISJUDGED_FROM
     ]
-    if worth < LITTLE_HELP:
+    if worth < MIN_WORTH:
         text = "the metrics add next to nothing between systems here; keep to the direct estimates"
         notes.append(Note("metrics-no-help", text))
-    elif signal < UNPROVEN:
+    elif signal < MAX_NOISE_SIGNAL:
         text = (
             "these ratings do not show that the metrics tell the systems apart; trust this order no"
             " more than that of the ratings"
         )
         notes.append(Note("metrics-unproven", text))
-    elif worth < AS_MUCH and turned:
+    elif worth < EVEN_WORTH and turned:
         text = (
             f"{plural(turned, 'pair')} in another order than by the ratings alone; the ratings now"
             " say more than the metrics, so treat that as open, above all if systems were tuned to"
@@ -267,7 +269,7 @@ def _notes(
 SLOPE, SLOPE_SD = 1.5, 0.5
 CRITICAL_ERROR = 1e-8
 TAU_TOP, TAU_POINTS = 3.0, 41
-MISJUDGED = 0.2
+PRIOR_MISJUDGED = 0.2
 """The prior probability that the metrics misjudge one system."""
 RIDGE = 10.0
 """Penalty of the slopes, in outputs' worth."""
@@ -277,9 +279,9 @@ by more than the error of the slope."""
 SHRINKAGE = 8.0
 """Weight of the spherical covariance, times (K-1)/n: with skewed ratings V is noisy, and small
 where d happens to be small."""
-ROUNDS = 20
+MAX_ROUNDS = 20
 """Iterations of removing effects of segments and systems."""
-NEGLIGIBLE = 1e-4
+MIN_RELATIVE_WEIGHT = 1e-4
 """Parts of the mixture with a smaller relative weight are left out."""
 
 
@@ -331,7 +333,7 @@ def _within_both(values: np.ndarray, known: np.ndarray) -> np.ndarray:
     """Values less effects of segments and systems, by iteration if some outputs are unknown."""
     turned = (1, 0, *range(2, values.ndim))
     found = within_segments(values, known)
-    for _ in range(1 if known.all() else ROUNDS):
+    for _ in range(1 if known.all() else MAX_ROUNDS):
         found = within_segments(found.transpose(turned), known.T).transpose(turned)
         found = within_segments(found, known)
     return found
@@ -395,7 +397,7 @@ def composite(d: np.ndarray, v: np.ndarray, metrics: np.ndarray, slopes: Slopes)
     z = metrics - metrics.mean(axis=0)
     m = z @ slopes.values
     prior = SLOPE_SD**2 * np.outer(m, m) + OWN_SLOPES * z @ slopes.covariance @ z.T
-    return small_area(d, v, SLOPE * m, prior, misjudged=MISJUDGED)
+    return small_area(d, v, SLOPE * m, prior, misjudged=PRIOR_MISJUDGED)
 
 
 def small_area(
@@ -412,7 +414,7 @@ def small_area(
     own = prior + cases[:, :, None] * np.eye(k)
     chance = np.log(np.r_[1 - misjudged, np.full(len(cases) - 1, misjudged / k)])
     weights = _weights(d - m, own + v, tau2, chance)
-    case, point = np.nonzero(weights > NEGLIGIBLE * weights.max())
+    case, point = np.nonzero(weights > MIN_RELATIVE_WEIGHT * weights.max())
     w = weights[case, point]
     p = own[case] + tau2[point][:, None, None] * np.eye(k)
     return Mixture(w / w.sum(), *_normal(d - m, m, p, v), weights[1:].sum(axis=1))

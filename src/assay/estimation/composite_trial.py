@@ -31,7 +31,7 @@ class CompositeDraws(NamedTuple):
     truth: np.ndarray
 
 
-class _Trial(NamedTuple):
+class _CompositeTrial(NamedTuple):
     test_set: TestSet
     x: np.ndarray
     size: float
@@ -65,12 +65,12 @@ def evaluate_composite(
     few = len(test_set.systems) < MIN_SYSTEMS or not test_set.present.all()
     if few or between_systems(test_set) is None:
         return iter(())
-    trials = [_Trial(test_set, x, size, draws, level) for size in sizes if size < 1]
+    trials = [_CompositeTrial(test_set, x, size, draws, level) for size in sizes if size < 1]
     records = run(_try, trials, rng=rng, workers=workers)
     return (record for record in records if record is not None)
 
 
-def _try(trial: _Trial, rng: np.random.Generator) -> CompositeRecord | None:
+def _try(trial: _CompositeTrial, rng: np.random.Generator) -> CompositeRecord | None:
     """A record of all samples; None if no pair of systems differs in any."""
     n = max(3, round(trial.size * trial.x.shape[1]))
     drawn = np.zeros((trial.draws, trial.x.shape[1]), dtype=bool)

@@ -31,7 +31,7 @@ from assay.estimation.kernels import (
     check_method,
     make_features,
 )
-from assay.estimation.looking import look_sizes, usual_sizes
+from assay.estimation.looks import look_sizes, usual_sizes
 from assay.estimation.monitor import check_half_width
 from assay.estimation.results import noted
 from assay.estimation.trials import (
@@ -58,7 +58,7 @@ SAMPLES_AT_ONCE = 250
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class _Trial:
+class _SystemTrial:
     """One method tried on one system, at all sizes."""
 
     population: Population
@@ -103,7 +103,7 @@ def evaluate_estimators(
     borrows = [parse_method(method)[1] == "history" for method in methods]
     informed = _by_system(add_history(test_set, ratings)) if any(borrows) else plain
     trials = [
-        _Trial(*(informed if history else plain)[k], scores[k][test_set.present[k]], method,
+        _SystemTrial(*(informed if history else plain)[k], scores[k][test_set.present[k]], method,
                tuple(sizes), draws, level)
         for method, history in zip(methods, borrows, strict=True)
         for k in range(len(scores))
@@ -173,7 +173,7 @@ def parse_method(text: str) -> tuple[SamplingDesign, str]:
     return find_design(first), second
 
 
-def _try(trial: _Trial, rng: np.random.Generator) -> list[EvaluationRecord]:
+def _try(trial: _SystemTrial, rng: np.random.Generator) -> list[EvaluationRecord]:
     """Draw samples and estimate from them, at every size."""
     if trial.method in INCREMENTAL:
         return _try_incremental(trial, rng)
@@ -200,7 +200,7 @@ def _half_width(adjusted: Adjusted, level: float) -> np.ndarray:
 
 
 def _record(
-    trial: _Trial, size: float, n: int, off: np.ndarray, half_width: np.ndarray
+    trial: _SystemTrial, size: float, n: int, off: np.ndarray, half_width: np.ndarray
 ) -> EvaluationRecord:
     """A record of the errors of all samples."""
     known = np.isfinite(half_width)  # a sample that shows no spread has no interval
@@ -213,7 +213,7 @@ def _record(
     )  # fmt: skip
 
 
-def _try_incremental(trial: _Trial, rng: np.random.Generator) -> list[EvaluationRecord]:
+def _try_incremental(trial: _SystemTrial, rng: np.random.Generator) -> list[EvaluationRecord]:
     """Incremental runs: the first n segments of a run are its sample of size n."""
     sizes = [max(1, round(size * len(trial.x))) for size in trial.sizes]
     document = trial.population.layout.document

@@ -23,7 +23,7 @@ import numpy as np
 from assay.designs.base import design_of
 from assay.designs.names import watchable_designs
 from assay.errors import InputError, OptionError, need_count, need_known
-from assay.estimation.looking import (
+from assay.estimation.looks import (
     FIRST_LOOK,
     LOOKS,
     Followed,

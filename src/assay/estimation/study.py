@@ -178,7 +178,7 @@ class Study:
         one, other = ~np.isnan(self.rated.scores[i]), ~np.isnan(self.rated.scores[j])
         few = 2 * (one & other).sum() < min(one.sum(), other.sum())
         if few and self.interval not in GUARANTEED:
-            from assay.estimation.apart import difference_of_scores
+            from assay.estimation.unmatched import difference_of_scores
 
             return replace(self.named(difference_of_scores(self, i, j), i, j), apart=True)
         return self.named(self.estimate(self.gap(i, j)), i, j)

@@ -91,7 +91,7 @@ _NUMBER = re.compile("0|[1-9][0-9]{0,17}")
 
 
 @dataclass(frozen=True, slots=True)
-class _Item:
+class _AppraiseLine:
     line: int
     cells: dict[str, str]
 
@@ -135,7 +135,7 @@ def read_said(path: Path, options: Options) -> tuple[list[Said], tuple[Note, ...
     return said, rows.notes
 
 
-def _items(path: Path, rows: FileRows) -> Iterator[_Item]:
+def _items(path: Path, rows: FileRows) -> Iterator[_AppraiseLine]:
     """The rows of the file, each with the line it begins on."""
     content = read_text(path, expected="a row per scored item")
     layout: tuple[str, ...] = ()
@@ -150,7 +150,7 @@ def _items(path: Path, rows: FileRows) -> Iterator[_Item]:
         if len(cells) != len(layout):
             rows.fault(f"{len(cells)} cells where the first line has {len(layout)}", line)
             continue
-        item = _Item(line, dict(zip(layout, map(restored_word, cells), strict=True)))
+        item = _AppraiseLine(line, dict(zip(layout, map(restored_word, cells), strict=True)))
         if _plausible(item, rows):
             yield item
 
@@ -168,7 +168,7 @@ def _records(content: str, rows: FileRows) -> Iterator[tuple[int, list[str]]]:
         rows.fault(f"quotation marks do not pair up from here on ({error})", line)
 
 
-def _plausible(item: _Item, rows: FileRows) -> bool:
+def _plausible(item: _AppraiseLine, rows: FileRows) -> bool:
     """Whether the cells that tell rows apart hold what they should."""
     kinds = (*SCORED, *CONTROLS)
     kind, whole = item.cells["type"], item.cells.get("complete", "False")
@@ -183,7 +183,7 @@ def _plausible(item: _Item, rows: FileRows) -> bool:
     return False
 
 
-def _one_pair(items: list[_Item], lp: str | None) -> list[_Item]:
+def _one_pair(items: list[_AppraiseLine], lp: str | None) -> list[_AppraiseLine]:
     names = [f"{item.cells['source']}-{item.cells['target']}" for item in items]
     pairs = list(dict.fromkeys(names))
     if lp is None and len(pairs) > 1:
@@ -195,7 +195,7 @@ def _one_pair(items: list[_Item], lp: str | None) -> list[_Item]:
     return [item for item, name in zip(items, names, strict=True) if lp in (None, name)]
 
 
-def _scored(items: list[_Item], rows: FileRows) -> Iterator[_Item]:
+def _scored(items: list[_AppraiseLine], rows: FileRows) -> Iterator[_AppraiseLine]:
     """The items whose scores are about a system's translation of a segment."""
     for item in items:
         cells = item.cells
@@ -209,9 +209,9 @@ def _scored(items: list[_Item], rows: FileRows) -> Iterator[_Item]:
             yield item
 
 
-def _latest(items: Iterator[_Item], rows: FileRows) -> list[_Item]:
+def _latest(items: Iterator[_AppraiseLine], rows: FileRows) -> list[_AppraiseLine]:
     """Of several answers of a rater to one item, the latest; a repeat (CHK) does not replace."""
-    kept: dict[tuple[str | None, ...], _Item] = {}
+    kept: dict[tuple[str | None, ...], _AppraiseLine] = {}
     for item in items:
         where = tuple(item.place.values())
         other = kept.get(where)
@@ -230,14 +230,14 @@ def _latest(items: Iterator[_Item], rows: FileRows) -> list[_Item]:
     return sorted(kept.values(), key=lambda item: item.line)
 
 
-def _time(item: _Item) -> float:
+def _time(item: _AppraiseLine) -> float:
     try:
         return float(item.cells["end"])
     except ValueError:
         return 0.0
 
 
-def _add_score(item: _Item, rows: FileRows) -> None:
+def _add_score(item: _AppraiseLine, rows: FileRows) -> None:
     seconds = None
     if item.cells["start"] or item.cells["end"]:
         try:
@@ -249,7 +249,7 @@ def _add_score(item: _Item, rows: FileRows) -> None:
     rows.add(item.line, {**item.place, "score": item.cells["score"], "seconds": seconds})
 
 
-def _add_errors(item: _Item, rows: FileRows) -> None:
+def _add_errors(item: _AppraiseLine, rows: FileRows) -> None:
     spans = _spans(item.cells["spans"])
     if spans is None:
         rows.fault("expected a JSON list of spans", item.line, "spans", item.cells["spans"][:80])

@@ -69,7 +69,7 @@ RESET = "__RESET__"
 OUTSIDE = ("welcome_", "random_", "goodbye_")
 APART = ("data_welcome", "data_random", "data_goodbye")
 """Parts of a campaign that are not about its outputs."""
-TOKENS = 10
+MAX_TOKENS = 10
 """How many special tokens may stand behind a text."""
 
 
@@ -98,7 +98,7 @@ def _unescaped(part: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class _Answer:
+class _OutputAnswer:
     """What one rater said about one system's output of one segment."""
 
     line: int
@@ -127,7 +127,7 @@ def read(path: Path, kind: str, options: Options) -> Raw:
     return rows.raw(nothing=f"the file has no {lacking}")
 
 
-def _placed(answers: Sequence[_Answer]) -> Iterator[tuple[_Answer, dict[str, Any]]]:
+def _placed(answers: Sequence[_OutputAnswer]) -> Iterator[tuple[_OutputAnswer, dict[str, Any]]]:
     """Every answer with its place in a table."""
     split = all("#" in answer.segment for answer in answers)
     for answer in answers:
@@ -169,9 +169,9 @@ def _active(lines: list[tuple[int, Any]], rows: FileRows) -> list[tuple[int, dic
     return sorted(chain.from_iterable(entries.values()), key=lambda entry: entry[0])
 
 
-def _latest(entries: list[tuple[int, dict[str, Any]]], rows: FileRows) -> list[_Answer]:
+def _latest(entries: list[tuple[int, dict[str, Any]]], rows: FileRows) -> list[_OutputAnswer]:
     """The answers that count: of a document sent in twice, the later ones."""
-    answers: dict[tuple[str, ...], _Answer] = {}
+    answers: dict[tuple[str, ...], _OutputAnswer] = {}
     for line, entry in entries:
         number = entry.get("item_i")
         if isinstance(number, str) and number.startswith(OUTSIDE):
@@ -189,7 +189,7 @@ def _latest(entries: list[tuple[int, dict[str, Any]]], rows: FileRows) -> list[_
     return list(answers.values())
 
 
-def _answers(line: int, entry: dict[str, Any], rows: FileRows) -> Iterator[_Answer]:
+def _answers(line: int, entry: dict[str, Any], rows: FileRows) -> Iterator[_OutputAnswer]:
     """The answers of one line."""
     items, given = entry.get("item"), entry.get("annotation")
     if not isinstance(items, list) or not isinstance(given, list):
@@ -216,7 +216,7 @@ def _answers(line: int, entry: dict[str, Any], rows: FileRows) -> Iterator[_Answ
 def _segment(
     line: int, rater: str, item: Any, by_system: Any, time: tuple[float | None, float | None],
     rows: FileRows,
-) -> Iterator[_Answer]:  # fmt: skip
+) -> Iterator[_OutputAnswer]:  # fmt: skip
     if not isinstance(item, dict) or not isinstance(by_system, dict):
         message = (
             "expected an object with item_id, src and tgt in item, and one with the answers by"
@@ -234,7 +234,7 @@ def _segment(
             rows.fault(f"expected an object with score, found {shown(given)}", line, "annotation")
             continue
         text = texts.get(system) if isinstance(texts, dict) else None
-        yield _Answer(line, rater, str(name), system, item.get("src"), text, given, *time)
+        yield _OutputAnswer(line, rater, str(name), system, item.get("src"), text, given, *time)
 
 
 def _times(
@@ -252,7 +252,7 @@ def _times(
     return float(min(times)), float(max(times))
 
 
-def _add_score(answer: _Answer, place: dict[str, Any], rows: FileRows) -> None:
+def _add_score(answer: _OutputAnswer, place: dict[str, Any], rows: FileRows) -> None:
     score, sliders = answer.given.get("score"), answer.given.get("sliders")
     if score is None and isinstance(sliders, dict) and len(sliders) == 1:
         (score,) = sliders.values()  # the one scale that was asked
@@ -265,7 +265,7 @@ def _add_score(answer: _Answer, place: dict[str, Any], rows: FileRows) -> None:
     rows.add(answer.line, {**place, "score": score, "seconds": answer.seconds})
 
 
-def _add_errors(answer: _Answer, place: dict[str, Any], rows: FileRows) -> None:
+def _add_errors(answer: _OutputAnswer, place: dict[str, Any], rows: FileRows) -> None:
     spans = answer.given.get("error_spans") or []
     if not isinstance(spans, list) or not all(isinstance(span, dict) for span in spans):
         rows.fault("expected a list of objects in error_spans", answer.line, "error_spans", spans)
@@ -285,7 +285,11 @@ def _add_errors(answer: _Answer, place: dict[str, Any], rows: FileRows) -> None:
 
 
 def _add_span(
-    answer: _Answer, span: dict[str, Any], units: list[int], place: dict[str, Any], rows: FileRows
+    answer: _OutputAnswer,
+    span: dict[str, Any],
+    units: list[int],
+    place: dict[str, Any],
+    rows: FileRows,
 ) -> None:
     first: Any = span.get("start_i")
     last: Any = span.get("end_i")
@@ -295,7 +299,7 @@ def _add_span(
             rows.fault(message, answer.line, column, value)
             return
     length = len(units)
-    token = length <= first == last < length + TOKENS
+    token = length <= first == last < length + MAX_TOKENS
     inside = from_inclusive(units, first, last)
     if inside is None and not token:
         message = (
@@ -350,7 +354,7 @@ def _spans(one: Said) -> list[dict[str, Any]]:
     for mark in one.marks:
         inside = mark.units(units)
         first, last = (inside[0], inside[-1]) if inside else (len(units) + tokens,) * 2
-        tokens = tokens if inside else min(tokens + 1, TOKENS - 1)
+        tokens = tokens if inside else min(tokens + 1, MAX_TOKENS - 1)
         spans.append({
             "start_i": first, "end_i": last, "category": mark.category, "severity": mark.severity,
         })  # fmt: skip

@@ -32,7 +32,7 @@ _NEARER_RATIO = 0.5
 of the distance to its own."""
 
 
-class _Kit(NamedTuple):
+class _KeyPart(NamedTuple):
     """One editor's part of the key, and source and translation by id, white space normalised."""
 
     rows: pl.DataFrame
@@ -93,7 +93,7 @@ def summarise_collected(edits: Edits, written: Path) -> CollectedKits:
     return CollectedKits(len(edits), edits.editors, (written,), notes)
 
 
-def _kits(key: Source) -> dict[str, _Kit]:
+def _kits(key: Source) -> dict[str, _KeyPart]:
     """Read the key, by the names of the files."""
     frame = load(key, text=lambda name: True).frame
     lacking = [name for name in _KEY_COLUMNS if name not in frame.columns]
@@ -108,11 +108,11 @@ def _kits(key: Source) -> dict[str, _Kit]:
     for part in frame.partition_by("file", maintain_order=True):
         texts = part.select("id", "source", "mt").iter_rows()
         plain = {name: (_plain(source), _plain(mt)) for name, source, mt in texts}
-        kits[str(part["file"][0])] = _Kit(part, plain)
+        kits[str(part["file"][0])] = _KeyPart(part, plain)
     return kits
 
 
-def _owners(files: Sequence[Path], kits: Mapping[str, _Kit]) -> dict[str, Path]:
+def _owners(files: Sequence[Path], kits: Mapping[str, _KeyPart]) -> dict[str, Path]:
     """The file of each editor, at most one."""
     if not files:
         raise InputError("no file was given; name the files that editors sent back")
@@ -135,7 +135,7 @@ def _owners(files: Sequence[Path], kits: Mapping[str, _Kit]) -> dict[str, Path]:
 
 
 def _collect(
-    path: Path, kit: _Kit, kits: Mapping[str, _Kit], empty: Empty
+    path: Path, kit: _KeyPart, kits: Mapping[str, _KeyPart], empty: Empty
 ) -> tuple[pl.DataFrame, list[Note], int]:
     """One editor's rows in the order of the key, notes, and how often white space was restored."""
     raw = _load_kit(path)
@@ -198,14 +198,14 @@ def _plain(text: str) -> str:
     return " ".join(text.split())
 
 
-def _in_order(sent: pl.DataFrame, kit: _Kit, kits: Mapping[str, _Kit]) -> bool:
+def _in_order(sent: pl.DataFrame, kit: _KeyPart, kits: Mapping[str, _KeyPart]) -> bool:
     """Whether a tool renamed all ids but kept the order and the sources."""
     if any(not other.texts.keys().isdisjoint(sent["id"]) for other in kits.values()):
         return False
     return [_plain(text) for text in sent["source"]] == [text for text, _ in kit.texts.values()]
 
 
-def _need_rows(sent: pl.DataFrame, kit: _Kit, findings: Findings) -> None:
+def _need_rows(sent: pl.DataFrame, kit: _KeyPart, findings: Findings) -> None:
     """Require every segment of the kit once, with its source, and no others."""
     ids, sources = sent["id"], kit.rows["source"]
     places = {name: place for place, name in enumerate(kit.texts)}
@@ -243,7 +243,9 @@ def short(text: str) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-def _refuse_others(path: Path, sent: pl.DataFrame, kit: _Kit, kits: Mapping[str, _Kit]) -> None:
+def _refuse_others(
+    path: Path, sent: pl.DataFrame, kit: _KeyPart, kits: Mapping[str, _KeyPart]
+) -> None:
     """Refuse the file of another editor's kit, by its sources or else by its translations.
 
     Editors often have the same texts in the same order; then only the translations differ.
@@ -270,14 +272,14 @@ def _refuse_others(path: Path, sent: pl.DataFrame, kit: _Kit, kits: Mapping[str,
     )
 
 
-def _agreeing(rows: Sequence[_Row], kit: _Kit) -> int:
+def _agreeing(rows: Sequence[_Row], kit: _KeyPart) -> int:
     """The number of rows whose source is that of the kit under the same id."""
     texts = kit.texts
     return sum(name in texts and source in (None, texts[name][0]) for name, source, _ in rows)
 
 
 def _distance(
-    rows: Sequence[_Row], kit: _Kit, other: _Kit, distance: Callable[[str, str], float]
+    rows: Sequence[_Row], kit: _KeyPart, other: _KeyPart, distance: Callable[[str, str], float]
 ) -> float:
     """The distance of the rows from a kit's translations, where another kit has different ones."""
     mine, theirs = kit.texts, other.texts
@@ -321,7 +323,7 @@ def _tidy(text: str, mt: str, empty: Empty) -> tuple[str, bool]:
     return tidied, tidied != text
 
 
-def _missing(kits: Mapping[str, _Kit], given: Mapping[str, Path]) -> list[Note]:
+def _missing(kits: Mapping[str, _KeyPart], given: Mapping[str, Path]) -> list[Note]:
     """Note the editors whose file is missing, and what that means for the design."""
     absent = [kit.editor for name, kit in kits.items() if name not in given]
     if not absent:
@@ -350,7 +352,7 @@ def listed(names: Sequence[str]) -> str:
     return ", ".join(names[:_LISTED]) + (", ..." if len(names) > _LISTED else "")
 
 
-def _meetings(kits: Sequence[_Kit]) -> dict[tuple[str, str], int]:
+def _meetings(kits: Sequence[_KeyPart]) -> dict[tuple[str, str], int]:
     """The number of editors by system and document."""
     pairs: Counter[tuple[str, str]] = Counter()
     for kit in kits:

@@ -28,7 +28,7 @@ KNEE_DEGREE = 7
 """The degree of the polynomial that smooths the curve before the search for its knee."""
 
 
-class _Checks(Protocol):
+class _TermChecks(Protocol):
     needed: int
 
     def accepting(self, left: int, right: int) -> int:
@@ -157,7 +157,7 @@ def _sorted(left: NDArray[np.int64], right: NDArray[np.int64], distance: Points)
 class _Graph:
     """The graph of the pairs added so far, in which kits are cliques of accepted pairs."""
 
-    def __init__(self, size: int, checks: _Checks | None) -> None:
+    def __init__(self, size: int, checks: _TermChecks | None) -> None:
         self.size = size
         self.checks = checks
         self.near: defaultdict[int, set[int]] = defaultdict(set)
@@ -222,7 +222,7 @@ def closest_kits(
     *,
     size: int,
     kits: int = 1,
-    checks: _Checks | None = None,
+    checks: _TermChecks | None = None,
     runner_up: bool = True,
 ) -> list[Found]:
     """Find up to ``kits`` disjoint sets of ``size`` points, the one of least diameter first."""

@@ -9,6 +9,7 @@ from typing import Literal, NamedTuple
 
 import numpy as np
 
+from assay.collecting.assign import USUAL_OVERLAP
 from assay.errors import OptionError, need_count, need_level, need_positive, need_share, need_whole
 from assay.pay import parse_amount, pay_of, ratings_for
 from assay.planning.pilot import read_pilot
@@ -24,7 +25,6 @@ from assay.tables.tables import Ratings, TestSet
 Goal = Literal["budget", "half-width", "decide", "shares"]
 SHARES = (0.1, 0.25, 0.5, 1.0)
 """Of the test set: what is shown where no goal is given."""
-OVERLAP = 0.1
 NO_END = 10**9
 """The segments to choose from where any text may be taken."""
 
@@ -100,7 +100,7 @@ def plan_campaign(
     scale: tuple[float, float] | None = None,
     raters: int | None = None,
     per_output: int = 1,
-    overlap: float = OVERLAP,
+    overlap: float = USUAL_OVERLAP,
     checks: float = 0.0,
     level: float = LEVEL,
     power: float = POWER,
@@ -143,7 +143,7 @@ def plan_campaign(
     paid = (UNPAID if pay is None else pay_of(pay)).timed(spreads.seconds)
     if not 0 <= checks < 1:
         raise OptionError("checks", checks, "is not a share", "give a number from 0 to 1")
-    campaign = _Campaign(systems, known, per_output, overlap, checks, power, spreads, paid)
+    campaign = _CampaignSize(systems, known, per_output, overlap, checks, power, spreads, paid)
     main, wanted = _planned(campaign, goal, budget, half_width, decide)
     choices = [campaign.choice("plan", main, overlap)] if main else []
     if goal == "shares":
@@ -243,7 +243,7 @@ def _spreads(
     )  # fmt: skip
 
 
-class _Campaign(NamedTuple):
+class _CampaignSize(NamedTuple):
     """What numbers of segments find and cost."""
 
     systems: int
@@ -328,7 +328,7 @@ class _Campaign(NamedTuple):
 
 
 def _planned(
-    campaign: _Campaign, goal: Goal, budget: str | None, half_width: float | None,
+    campaign: _CampaignSize, goal: Goal, budget: str | None, half_width: float | None,
     decide: float | None,
 ) -> tuple[int | None, float]:  # fmt: skip
     """The segments of the plan, and the ratings that they or the budget come to."""
@@ -359,7 +359,7 @@ def _is_plain(budget: str) -> bool:
     return budget.strip().removesuffix("%").strip().replace(".", "", 1).isdecimal()
 
 
-def _ratings(campaign: _Campaign, budget: str) -> float:
+def _ratings(campaign: _CampaignSize, budget: str) -> float:
     """How many ratings the budget is; of segments or a share, what they take."""
     text = budget.strip()
     if _is_plain(text):

@@ -9,7 +9,7 @@ from assay.errors import InputError, OptionError, need_positive, need_share, nee
 from assay.pay import parse_amount, pay_of, ratings_for
 from assay.planning.pilot import Pilot, PilotOrder, read_pilot
 from assay.planning.results import PAIR, ComparisonPlan, PlanPoint, RatingsPlan, Widest
-from assay.planning.spending import LITTLE, segments_for, share_out
+from assay.planning.spending import TELLING_OVERLAP, segments_for, share_out
 from assay.planning.spread import Spread
 from assay.results import UNPAID, Costs, Note, plural
 from assay.stats.intervals import LEVEL, POWER
@@ -304,11 +304,11 @@ def _remarks(
 def _unknown_raters(needed: int | None, population: int, systems: int) -> Note:
     n = round(USUAL_SHARE * population) if needed is None else needed
     which = f"{USUAL_SHARE:.0%} of the test set" if needed is None else "those needed"
-    twice = max(1, round(LITTLE * n))
+    twice = max(1, round(TELLING_OVERLAP * n))
     return Note(
         "raters-unknown",
         "how much raters differ is unknown, as no output is rated twice. So beyond half of the test"
-        f" set more ratings promise nothing; a second opinion on {LITTLE:.0%} of"
+        f" set more ratings promise nothing; a second opinion on {TELLING_OVERLAP:.0%} of"
         f" {plural(n, 'segment')} ({which}), {plural(twice * systems, 'rating')} more, would show"
         " how much",
     )

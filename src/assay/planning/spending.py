@@ -11,7 +11,7 @@ from assay.results import Costs
 
 OVERLAPS = (0.0, 0.1, 0.2, 0.5, 1.0, 2.0)
 """Second opinions to compare, as a share of the outputs rated; 2 are two more on each."""
-LITTLE = 0.1
+TELLING_OVERLAP = 0.1
 """The overlap that makes what raters differ by known."""
 ABOUT_AS_GOOD = 1.03
 """Half-widths that differ by less are about the same: a pilot cannot tell them apart."""

@@ -22,11 +22,11 @@ SCALES: dict[str, tuple[float, float]] = {
 """Protocols whose ratings are points of a scale, with the usual one."""
 SCALE_SD, MQM_SD = 0.186, 5.5
 """Of single ratings within a system: as a share of the scale, and in points of MQM."""
-PAIR = 0.85
+PAIR_SD = 0.85
 """The sd of differences, of that of scores, where one rater rates both systems."""
 BY_TASKS, BY_SEGMENTS = 1.1, 0.7
 """The variance between raters, of that of single ratings."""
-TASKS, TASK = 50, 5.0
+DOUBLED_TASKS, TASK_SEGMENTS = 50, 5.0
 """Doubled tasks behind what is known of raters, and segments in each."""
 
 
@@ -43,7 +43,13 @@ class TypicalSpread(NamedTuple):
 def raters_beside(sd: float) -> RaterPart:
     """What raters usually differ by, where single ratings (or differences) have this sd."""
     square = sd**2
-    return RaterPart(BY_TASKS * square, TASKS * TASK, BY_SEGMENTS * square, task=TASK, tasks=TASKS)
+    return RaterPart(
+        BY_TASKS * square,
+        DOUBLED_TASKS * TASK_SEGMENTS,
+        BY_SEGMENTS * square,
+        task=TASK_SEGMENTS,
+        tasks=DOUBLED_TASKS,
+    )
 
 
 def typical_spread(protocol: str, scale: tuple[float, float] | None = None) -> TypicalSpread:
@@ -65,7 +71,7 @@ def typical_spread(protocol: str, scale: tuple[float, float] | None = None) -> T
             "protocol", protocol, f"has no ratings to plan{did_you_mean(protocol, known)}",
             f"choose from {', '.join(known)}; plan judgments and editors by their own commands",
         )  # fmt: skip
-    pair = PAIR * sd
+    pair = PAIR_SD * sd
     note = Note(
         "typical-spread",
         f"no pilot: sd {sd:.3g} (differences: {pair:.3g}) is taken from published campaigns"

@@ -83,7 +83,7 @@ def parse_leniently(text: str, source: str) -> tuple[Settings, list[Problem]]:
         raise TableError(source, [_not_toml(str(error))]) from None
     except RecursionError:
         raise TableError(source, [SettingProblem("nests brackets too deep")]) from None
-    reading = _Reading(text)
+    reading = _SettingsReader(text)
     settings = reading.table(Settings, said, "")
     if not reading.problems:
         for key, value, fault in contradictions(settings, said):
@@ -114,7 +114,7 @@ def plain(value: object) -> str:
     return text if len(text) <= 60 else text[:57] + "..."
 
 
-class _Reading:
+class _SettingsReader:
     """Turns values into the types of the settings and collects those that do not fit."""
 
     def __init__(self, text: str) -> None:
@@ -248,7 +248,7 @@ class _Reading:
         found = {name: self.value(kind, one, f"{path}.{name}") for name, one in value.items()}
         return found if len(self.problems) == before else None
 
-    _readers: Mapping[Any, Callable[[_Reading, Any, Any, Any, str], Any]] = {
+    _readers: Mapping[Any, Callable[[_SettingsReader, Any, Any, Any, str], Any]] = {
         str: _text,
         int: _number,
         float: _number,

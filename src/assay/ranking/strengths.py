@@ -2,8 +2,8 @@
 
 Estimated strengths lie further apart than the true ones, because errors spread them, and a single
 outlier says little about the other systems. So true strengths are drawn from a posterior: most
-systems are spread evenly over some width, like the qualities of koehn2012, a few (:data:`OUTSIDE`)
-may lie anywhere, and each was observed with its own error.
+systems are spread evenly over some width, like the qualities of koehn2012, a few
+(:data:`PRIOR_OUTSIDE`) may lie anywhere, and each was observed with its own error.
 """
 
 from __future__ import annotations
@@ -16,13 +16,13 @@ import scipy  # its parts are loaded when first used: they are slow to load
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-OUTSIDE = 0.1
+PRIOR_OUTSIDE = 0.1
 """The prior probability that a system is not spread like the others."""
 DRAWS = 400
 NODES = 200
 """The number of win probabilities that represent those of all pairs in all draws."""
 WIDTHS, PLACES = 40, 60
-END = 0.05
+EXTREME_SHARE = 0.05
 """The share of draws, with the closest or the furthest systems, that represents an extreme."""
 
 
@@ -45,7 +45,7 @@ class Strengths:
         i, j = np.triu_indices(self.values.shape[1], 1)
         apart = np.quantile(np.abs(self.values[:, i] - self.values[:, j]), 1 - share, axis=1)
         order = np.argsort(-apart, kind="stable")
-        few = max(1, round(END * len(order)))
+        few = max(1, round(EXTREME_SHARE * len(order)))
         return Strengths(self.values[order[:few]]), Strengths(self.values[order[-few:]])
 
     def pooled_share(self, m: float, c: float, k: int, level: float) -> float:
@@ -95,7 +95,8 @@ def draw_strengths(strength: Floats, stderr: Floats, rng: np.random.Generator) -
     """Draw true strengths s' from the posterior, given estimates s with independent errors e.
 
     With an even spread from a to a + w, the likelihood of (a, w) is the product over systems of
-    (1 - OUTSIDE) [Phi((a + w - s)/e) - Phi((a - s)/e)] / w + OUTSIDE / R, with the full range R.
+    (1 - o) [Phi((a + w - s)/e) - Phi((a - s)/e)] / w + o / R, with o = PRIOR_OUTSIDE and the full
+    range R.
     """
     span = float(np.ptp(strength) + 2 * stderr.max())
     width = np.geomspace(span / 100, span, WIDTHS)[:, None, None]
@@ -103,7 +104,7 @@ def draw_strengths(strength: Floats, stderr: Floats, rng: np.random.Generator) -
     inside = scipy.special.ndtr((a + width - strength) / stderr) - scipy.special.ndtr(
         (a - strength) / stderr
     )
-    core, outside = (1 - OUTSIDE) * inside / width, OUTSIDE / span
+    core, outside = (1 - PRIOR_OUTSIDE) * inside / width, PRIOR_OUTSIDE / span
     # Grid cells grow with the width; the weights make the prior of a and w flat.
     logs = np.log(core + outside).sum(axis=2) + np.log((span + width[:, 0]) * width[:, 0])
     weight = np.exp(logs - logs.max()).ravel()

@@ -18,7 +18,7 @@ _AMOUNT = re.compile(
     r"\s*([-+]?[\d.]+(?:e[-+]?\d+)?)\s*(%|words?|min(?:utes)?|h(?:ours)?)?\s*", re.I
 )
 _DIVIDED = re.compile(r"ratings?$|[\d\s](?:h|hours?|min|minutes?|[A-Z]{3}|[€$£])$|^[€$£]")
-CONTEXT = 10
+CONTEXT_SEGMENTS = 10
 """The segments that a rater reads before a drawn one (as at WMT22)."""
 READING_SHARE = 0.25
 """The time to read a segment as context, as a share of the time to rate it."""
@@ -171,7 +171,7 @@ def context_mask(layout: Layout, drawn: np.ndarray) -> np.ndarray:
     running = np.concatenate([np.zeros_like(running[..., :1]), running], axis=-1)
     end = (layout.starts + layout.lengths)[layout.document]
     place = np.arange(layout.population)
-    ahead = running[..., np.minimum(place + CONTEXT + 1, end)] - running[..., place + 1]
+    ahead = running[..., np.minimum(place + CONTEXT_SEGMENTS + 1, end)] - running[..., place + 1]
     return np.asarray(~drawn & (ahead > 0))
 
 

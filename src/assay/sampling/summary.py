@@ -29,7 +29,7 @@ LENGTH_BINS = (0, 10, 20, 30, 40, 50)
 """The lower ends of the bins of document length (lo2023, Table 4)."""
 EFFECT_DRAWS = 500
 """Simulated samples for a predicted design effect, whose error is then about 5 %."""
-FEWER_LOOKS, MOSTLY = 2, 0.5
+FEWER_LOOKS, MAX_SINGLE_SHARE = 2, 0.5
 """This many looks are proposed if more than this share of the pieces are single segments."""
 NUMBERS_AT_ONCE = 4_000_000
 """Samples are drawn in blocks of about this many numbers in memory."""
@@ -157,7 +157,11 @@ def _single(sample: Sample, layout: Layout) -> list[Note]:
     pieces = np.minimum(layout.lengths, FEWER_LOOKS * layout.population / sizes.sum())
     longer = min(float(layout.population / pieces.sum()), float(get["max"]))
     single = float((sizes == 1).mean())
-    if single <= MOSTLY or float(get["looks"]) <= FEWER_LOOKS or longer < 1.2 * sizes.mean():
+    if (
+        single <= MAX_SINGLE_SHARE
+        or float(get["looks"]) <= FEWER_LOOKS
+        or longer < 1.2 * sizes.mean()
+    ):
         return []
     text = (
         f"raters will see mostly single segments without context ({single:.0%} of the pieces),"

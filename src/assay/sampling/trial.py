@@ -10,7 +10,7 @@ from assay.designs.base import SamplingDesign
 from assay.designs.plan import DrawPlan, Draws, Layout
 from assay.designs.population import Population
 from assay.results import Note
-from assay.sampling.budget import CONTEXT
+from assay.sampling.budget import CONTEXT_SEGMENTS
 from assay.sampling.summary import LENGTH_BINS, NUMBERS_AT_ONCE, length_bin
 from assay.stats.clustered import (
     difference_z,
@@ -204,5 +204,5 @@ def _context(layout: Layout, drawn: Draws) -> np.ndarray:
     place = np.minimum(starts, layout.population - 1)
     back = layout.starts[layout.document[place]]
     back[:, 1:] = np.maximum(back[:, 1:], stops[:, :-1])
-    gaps = np.clip(starts - back, 0, CONTEXT)
+    gaps = np.clip(starts - back, 0, CONTEXT_SEGMENTS)
     return np.asarray(np.where(starts < layout.population, gaps, 0).sum(axis=1))

@@ -60,9 +60,9 @@ def incremental_order(
     # For every run the segments by stratum, in random order inside each.
     queue = np.argsort(stratum + rng.random((draws, len(stratum))), axis=1)
     runs, first = np.arange(draws), np.cumsum(sizes) - sizes
-    state: _Ratings | _Predictions
+    state: _StratumSums | _Predictions
     if features is None:
-        state = _Ratings(draws, len(sizes))
+        state = _StratumSums(draws, len(sizes))
     else:
         state = _Predictions(x - x.mean(), stratum, features, neighbours, draws)
     taken = np.zeros((draws, len(sizes)))
@@ -141,7 +141,7 @@ def _targets(
 
 
 @dataclass
-class _Ratings:
+class _StratumSums:
     """Sums over the ratings so far, draws x strata."""
 
     draws: int

@@ -398,12 +398,12 @@ def order_of_differences(
     return Order(1 + ahead.sum(axis=0), low, high, cluster_numbers(low, high))
 
 
-GRID = 60
+TAU_POINTS = 60
 """Values of tau, at equal steps of its prior probability."""
 PRIOR_SCALE = 2.0
 """Scale of the half-Cauchy prior of tau, in errors. Scales of 1 and 5 were as well calibrated where
 the true spread was between 1/2 and 10 errors."""
-DRAWS = 20_000
+ORDER_DRAWS = 20_000
 """Simulated repeats behind the chance of the whole order: a standard error of .0035."""
 
 
@@ -454,7 +454,7 @@ def stable_ranking(means: np.ndarray, covariance: np.ndarray) -> tuple[float, np
 def _repeats(contrasts: int) -> tuple[np.ndarray, np.ndarray]:
     """For every repeat a uniform number, which chooses tau, and normal errors; always the same."""
     random = np.random.default_rng(0)
-    return random.random(DRAWS), random.standard_normal((DRAWS, contrasts))
+    return random.random(ORDER_DRAWS), random.standard_normal((ORDER_DRAWS, contrasts))
 
 
 def shrunk_gap(means: np.ndarray, covariance: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -500,7 +500,7 @@ def posterior(means: np.ndarray, covariance: np.ndarray) -> Posterior:
     z = back.T @ means
     # Errors of 0 would be divided by.
     error = np.maximum(error, 1e-12 * (error.max() + (z**2).max()) + 1e-300)
-    share = (np.arange(GRID) + 0.5) / GRID
+    share = (np.arange(TAU_POINTS) + 0.5) / TAU_POINTS
     tau = PRIOR_SCALE * np.sqrt(error.mean()) * np.tan(np.pi / 2 * share)
     total = tau[:, None] ** 2 + error
     fit = -0.5 * (np.log(total) + z**2 / total).sum(axis=1)

@@ -22,7 +22,7 @@ import numpy as np
 STEP = 0.02
 """Distance of integration points, on the scale of the Brownian motion."""
 LEAST_STEP = 0.002
-FURTHEST = 9.0
+MAX_LIMIT = 9.0
 """The bound of integration, in standard errors, and the largest limit."""
 
 
@@ -104,16 +104,16 @@ def _limit(
     def beyond(limit: float) -> float:
         return float(mass @ ndtr((points - limit * share**0.5) / passed**0.5)) - wanted
 
-    if beyond(FURTHEST) >= 0:
-        return FURTHEST
-    return float(brentq(beyond, 0.0, FURTHEST, xtol=1e-10))
+    if beyond(MAX_LIMIT) >= 0:
+        return MAX_LIMIT
+    return float(brentq(beyond, 0.0, MAX_LIMIT, xtol=1e-10))
 
 
 def _carried(
     points: np.ndarray, mass: np.ndarray, share: float, passed: float, limit: float, coming: float
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points between the limits at this look, and the density there times Simpson's weights."""
-    edge = min(limit, FURTHEST) * share**0.5
+    edge = min(limit, MAX_LIMIT) * share**0.5
     step = max(min(STEP, coming**0.5 / 4), LEAST_STEP)  # short ways to the next look need more
     halves = max(2, int(np.ceil(edge / step)))
     grid = np.linspace(-edge, edge, 2 * halves + 1)

@@ -26,7 +26,7 @@ AMONG_LETTERS = re.compile(
 """Signs where a letter belongs, as when a file is from DOS or an old Mac."""
 PART_UTF_8 = re.compile(rb"[\xc2\xc3][\x80-\xbf]|\xe2[\x80-\x9f][\x80-\xbf]")
 """What only UTF-8 writes: such a file is damaged, or joined from two."""
-SHOWN = 3
+MAX_WORDS_SHOWN = 3
 """How many words with such letters the note shows."""
 
 
@@ -79,7 +79,7 @@ def in_utf8(data: bytes, path: Path) -> tuple[bytes, tuple[Note, ...]]:
     if text is None:
         return data, ()  # the reader reports the lines
     words = list(dict.fromkeys(re.findall(r"\w*[^\W\x00-\x7f]\w*", text)))
-    shown = f" ({', '.join(words[:SHOWN])})" if words else ""
+    shown = f" ({', '.join(words[:MAX_WORDS_SHOWN])})" if words else ""
     what = f"not UTF-8, read as Windows-1252{shown}; if that looks wrong, save it as UTF-8"
     return text.encode(), (Note("windows-1252", what),)
 

@@ -30,12 +30,12 @@ from assay.views.section import (
 )
 from assay.views.terms import explained
 
-SHORT, NAME = 24, 48
+MAX_SHORT, MAX_NAME = 24, 48
 """Signs of a cell that stay on one line, and of the name of a row that is drawn; half a short
 name leaves room for the numbers beside it on a phone."""
-DENSE = 14
+MAX_SPACED_ROWS = 14
 """Rows of a table with bars that stand apart; more of them stand close, to fit a screen."""
-TICKS = 4
+SCALE_TICKS = 4
 """Marks on the scale of the bars, about."""
 MOST_OPEN = 36
 """Rows of all answers together that stand open; where there are more, the first answer's do."""
@@ -121,8 +121,8 @@ def _cell(value: object, column: Column, *, named: bool = False) -> dict[str, An
     words += ["no"] if value is False else []
     text = shown(value, column.show)
     # A short name is not broken at its hyphen.
-    words += ["whole"] if len(text) <= (NAME if named else SHORT) else []
-    words += ["short"] if named and len(text) <= SHORT // 2 else []
+    words += ["whole"] if len(text) <= (MAX_NAME if named else MAX_SHORT) else []
+    words += ["short"] if named and len(text) <= MAX_SHORT // 2 else []
     words += [column.show] if column.show == "ranks" else []
     words += [column.seen] if column.seen != "always" else []
     first = value[0] if isinstance(value, tuple) and value else value
@@ -155,7 +155,7 @@ def _bars(table: Table) -> dict[str, Any]:
         "bars": bars, "columns": [table.columns[k] for k in kept], "lines": table.lines,
         "rows": [[row[k] for k in kept]
                  for row in _cells(table.columns, table.rows, named=table.named)],
-        "named": kept.index(table.named), "axis": table.axis, "dense": len(bars) > DENSE,
+        "named": kept.index(table.named), "axis": table.axis, "dense": len(bars) > MAX_SPACED_ROWS,
         "ticks": [{"at": place(value), "text": f"{value:g}"}
                   for value in ticks(low, high, least=1.0 if whole else 0.0)],
     }  # fmt: skip
@@ -167,7 +167,7 @@ def ticks(low: float, high: float, *, least: float = 0.0) -> list[float]:
     >>> ticks(1.63, 3.4), ticks(0.9, 3.1, least=1.0)
     ([2.0, 2.5, 3.0], [1.0, 2.0, 3.0])
     """
-    rough = max(least, (high - low) / TICKS)
+    rough = max(least, (high - low) / SCALE_TICKS)
     power = 10.0 ** math.floor(math.log10(rough))
     step = min((size * power for size in (1, 2, 5, 10)), key=lambda x: abs(math.log(x / rough)))
     first = math.ceil(low / step)

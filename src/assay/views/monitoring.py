@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from assay.estimation.looking import Look
+from assay.estimation.looks import Look
 from assay.estimation.monitor import Monitored, Monitoring
 from assay.results import plural
 from assay.views.section import Block, Section, table

@@ -7,8 +7,8 @@ import math
 from dataclasses import asdict
 
 from assay.errors import InputError
-from assay.ranking.best import NextSets
 from assay.ranking.monitor import JudgmentsMonitoring
+from assay.ranking.next import NextSets
 from assay.ranking.rank import Ranking
 from assay.ranking.sigma import SigmaFit, SigmaMatch
 from assay.results import percent, plural

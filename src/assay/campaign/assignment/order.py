@@ -8,8 +8,7 @@ from typing import Literal
 
 import numpy as np
 
-from assay.campaign.assignment.blocks import Dealer, block_sizes
-from assay.collecting.assign import snippet_tasks
+from assay.collecting.assign import USUAL_OVERLAP, snippet_tasks
 from assay.errors import OptionError
 from assay.kits.results import KitDesign
 from assay.project.settings import Settings
@@ -21,9 +20,10 @@ LEAST_GAP, MOST_GAP = 3, 8
 SPARE_CHECKS = 6
 """Checks are made for so many times as many tasks as are needed: whoever does which tasks, every
 rater has some of them behind them when a check is due."""
-DEFAULT_OVERLAP = 0.1
 RANKED = 5
 """Outputs side by side in a ranking, unless said otherwise."""
+DEALS_TRIED = 60
+"""Sets of systems are the best of so many random ones."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +186,7 @@ def _overlapping(
     """How many raters every task wants: a random share of the tasks one more than the others."""
     raters = settings.raters
     pool = len(raters.names) or raters.number
-    share = share_of("raters.overlap", raters.overlap, DEFAULT_OVERLAP)
+    share = share_of("raters.overlap", raters.overlap, USUAL_OVERLAP)
     if raters.overlap is None and pool <= raters.per_task:
         share = 0.0
     count = max(1, round(share * len(tasks))) if share else 0
@@ -229,3 +229,43 @@ def share_of(argument: str, value: str | None, default: float) -> float:
     if not 0 <= share <= 1:
         raise OptionError(argument, value, "is not a share", "give one from 0% to 100%")
     return share
+
+
+class Dealer:
+    """Deal systems into sets, so that every two of them meet equally often."""
+
+    def __init__(self, systems: int, rng: np.random.Generator) -> None:
+        self.met = np.zeros((systems, systems))
+        self._rng = rng
+
+    def deal(self, systems: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return disjoint sets of these sizes, from the draw that evens out meetings most.
+
+        >>> dealer = Dealer(4, np.random.default_rng(1))
+        >>> sorted(sorted(one) for one in dealer.deal(range(4), [2, 2]))
+        [[0, 1], [2, 3]]
+        """
+        own, edges = np.asarray(systems), np.cumsum(sizes)[:-1]
+        best, least = None, np.inf
+        for _ in range(DEALS_TRIED):
+            sets = np.split(self._rng.permutation(own)[: sum(sizes)], edges)
+            cost = sum(((self.met[np.ix_(one, one)] + 1) ** 2).sum() for one in sets)
+            if cost < least:
+                best, least = sets, cost
+        assert best is not None
+        for one in best:
+            self.met[np.ix_(one, one)] += 1
+        return [tuple(one.tolist()) for one in best]
+
+
+def block_sizes(systems: int, segments: int, most: int) -> list[int]:
+    """Return the block sizes of a task, which may show at most so many outputs at once.
+
+    >>> block_sizes(6, 20, 60), block_sizes(6, 10, 60), block_sizes(7, 20, 60)
+    ([3, 3], [6], [3, 2, 2])
+    """
+    size = min(systems, max(2, most // segments))
+    count = -(-systems // size)
+    while count > 1 and systems // count < 2:
+        count -= 1
+    return [systems // count + (k < systems % count) for k in range(count)]

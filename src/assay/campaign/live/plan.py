@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 
-from assay.campaign.assignment.order import DEFAULT_OVERLAP
 from assay.campaign.events import happened
 from assay.campaign.exchange.export import table_of
 from assay.campaign.protocols import make_protocol
@@ -23,6 +22,7 @@ from assay.campaign.records import Collected
 from assay.campaign.store import browsing, looking
 from assay.campaign.store.clock import iso
 from assay.campaign.store.looking import PlacedTask, TaskState
+from assay.collecting.assign import USUAL_OVERLAP
 from assay.collecting.live import HowCollected, OwnerAct
 from assay.designs.base import design_of
 from assay.project.settings import Settings, Stop
@@ -178,7 +178,7 @@ def how_collected(plan: LivePlan, rule: Stop, db: Any, collected: Collected) -> 
     given = sorted(item.received for item in collected.answers)
     raters, overlap = settings.raters, settings.raters.overlap
     if overlap is None and plan.kind != "edits":
-        overlap = percent(DEFAULT_OVERLAP)
+        overlap = percent(USUAL_OVERLAP)
     return HowCollected(
         protocol=str(settings.protocol), state=looking.read_state(db),
         languages=settings.screen.languages,

@@ -27,9 +27,9 @@ from assay.campaign.live.results import (
 from assay.campaign.store import looking
 from assay.errors import AssayError
 
-AT_MOST_EVERY = 5.0
+MIN_SECONDS_BETWEEN_RESULTS = 5.0
 """Seconds between two results of a campaign; looks and decisions of people do not wait."""
-NICE = 5
+NICENESS = 5
 
 
 class FollowedCampaign:
@@ -41,7 +41,7 @@ class FollowedCampaign:
         self._alone = self._held.enter_context(campaign.alone_with_results())
         self._live: Live = follow_campaign(campaign)
         self._seen = ""
-        self._computed = -AT_MOST_EVERY
+        self._computed = -MIN_SECONDS_BETWEEN_RESULTS
         with campaign.moment() as db:
             row = looking.read_live(db)
         self._basis = "" if row is None else row.basis
@@ -59,11 +59,11 @@ class FollowedCampaign:
         if mark == self._seen:
             return
         if mark.partition(":")[2] != self._seen.partition(":")[2]:  # a person decided something
-            self._computed = -AT_MOST_EVERY
+            self._computed = -MIN_SECONDS_BETWEEN_RESULTS
         while (due := next_due(self._live)) is not None:
             yield {"look": due.stored()}
-            self._computed = -AT_MOST_EVERY
-        if time.monotonic() - self._computed < AT_MOST_EVERY:
+            self._computed = -MIN_SECONDS_BETWEEN_RESULTS
+        if time.monotonic() - self._computed < MIN_SECONDS_BETWEEN_RESULTS:
             return
         self._computed = time.monotonic()
         self._seen = mark
@@ -101,5 +101,5 @@ def _reply(replies: TextIO, message: dict[str, Any]) -> None:
 
 if __name__ == "__main__":
     if hasattr(os, "nice"):
-        os.nice(NICE)
+        os.nice(NICENESS)
     follow(sys.stdin, sys.stdout)

@@ -16,9 +16,9 @@ from typing import Any
 from assay.campaign.hub import Hub
 from assay.errors import AssayError
 
-EVERY = 0.5
+SECONDS_BETWEEN_CHECKS = 0.5
 """Seconds between two checks whether a look is due."""
-PATIENCE = 600.0
+MAX_SILENT_SECONDS = 600.0
 """Seconds after which a silent process is killed."""
 LONGEST_PAUSE = 30.0
 """Longest wait, in seconds, before a process that keeps failing is restarted."""
@@ -30,7 +30,7 @@ log = logging.getLogger("assay.campaign")
 class Refresher:
     """Asks the process for results repeatedly, and restarts it when it has ended."""
 
-    def __init__(self, hub: Hub, every: float = EVERY) -> None:
+    def __init__(self, hub: Hub, every: float = SECONDS_BETWEEN_CHECKS) -> None:
         self._hub, self._every = hub, every
         self._stop = threading.Event()
         self._process: subprocess.Popen[str] | None = None
@@ -97,7 +97,7 @@ class Refresher:
         places = {slug: one.place for slug, one in list(self._hub.campaigns.items())}
         self._say(json.dumps(places))
         while not self._stop.is_set():
-            line = self._lines.get(timeout=PATIENCE)
+            line = self._lines.get(timeout=MAX_SILENT_SECONDS)
             if not line:
                 raise EOFError
             message = json.loads(line)
@@ -141,7 +141,7 @@ def _take(process: subprocess.Popen[str], lines: queue.SimpleQueue[str]) -> None
 
 
 @contextmanager
-def results_kept_current(hub: Hub, every: float = EVERY) -> Iterator[Refresher]:
+def results_kept_current(hub: Hub, every: float = SECONDS_BETWEEN_CHECKS) -> Iterator[Refresher]:
     """Keep the results of all campaigns of a server current until the block ends."""
     refresher = Refresher(hub, every)
     refresher.start()

@@ -51,10 +51,10 @@ from assay.estimation.monitor import Monitoring
 from assay.estimation.raters import RaterReport, RaterSummary, rater_report
 from assay.estimation.results import Difference, Estimates
 from assay.project.settings import Stop
-from assay.ranking.best import next_sets
+from assay.ranking.next import next_sets
 from assay.results import Note, from_plain, money_text, plain, plural
 
-SETS = 64
+SETS_READY = 64
 """Sets kept ready to be shown, one per screen."""
 
 
@@ -134,7 +134,7 @@ def sets_to_show(live: Live) -> list[list[str]] | None:
     number = 0 if judgments is None else len(judgments)
     found = next_sets(
         judgments, goal=screen.sets, systems=live.plan.test_set.systems, per_set=size,
-        count=SETS, rng=np.random.default_rng((live.seed, number)),
+        count=SETS_READY, rng=np.random.default_rng((live.seed, number)),
     )  # fmt: skip
     return [list(names) for names in found.sets]
 

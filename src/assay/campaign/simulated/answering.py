@@ -14,7 +14,7 @@ from assay.worlds.simulate import World, simulate
 
 Lessons = Mapping[tuple[str | None, str | None], float]
 
-SPOILED = 0.4
+SPOILED_QUALITY = 0.4
 """The quality of an unknown text, as a share of the worst output's."""
 
 
@@ -57,7 +57,7 @@ class Opinions:
         segment = self._segments.get(source)
         if segment is None:
             return 0.5
-        return float(self.quality[:, segment, rater].min() * SPOILED)
+        return float(self.quality[:, segment, rater].min() * SPOILED_QUALITY)
 
 
 def _texts(test_set: TestSet, column: str) -> list[str | None]:
@@ -70,9 +70,9 @@ View = Callable[[str | None, str | None], float]
 
 WORD = regex.compile(r"(?:(?!\s)\X)+")
 MOST_MARKS = 4
-ALIKE = 0.03
+EQUAL_WITHIN = 0.03
 """Qualities closer than this are equally good."""
-STRONG = 0.3
+STRONG_GAP = 0.3
 
 
 def answer_screen(
@@ -113,13 +113,13 @@ def answer_screen(
 def _compared(protocol: str, liked: dict[str, float]) -> dict[str, Any]:
     best = max(liked, key=lambda code: liked[code])
     if protocol == "ranking":
-        steps = {code: round((liked[best] - value) / ALIKE) for code, value in liked.items()}
+        steps = {code: round((liked[best] - value) / EQUAL_WITHIN) for code, value in liked.items()}
         order = sorted(set(steps.values()))
         return {"ranks": {code: order.index(step) + 1 for code, step in steps.items()}}
     gap = liked[best] - min(liked.values())
-    if gap <= ALIKE:
+    if gap <= EQUAL_WITHIN:
         return {"winner": None}
-    return {"winner": best, "strength": 2 if gap > STRONG else 1}
+    return {"winner": best, "strength": 2 if gap > STRONG_GAP else 1}
 
 
 def _rated(

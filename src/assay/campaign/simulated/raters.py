@@ -19,12 +19,12 @@ from assay.stats.random import Rng, seeded, spawn
 
 SECONDS: Mapping[str, float] = {"quick": 8.0, "slow": 25.0, "careless": 3.0, "leaving": 12.0}
 """Median seconds for one output."""
-SPREAD = 0.35
+LOG_TIME_SD = 0.35
 """The standard deviation of the logarithm of the time of a screen."""
 TASKS_BEFORE_LEAVING = (1, 4)
-LEFT_OUT = 409
+EXCLUDED_STATUS = 409
 """The status for raters who failed the test or too many checks."""
-WAIT = 600.0
+FIRST_WAIT = 600.0
 LONGEST_WAIT = 8 * 24 * 3600.0
 """Seconds that a rater waits for work at first, and in all."""
 
@@ -83,14 +83,14 @@ class _Worker:
                 self._send(self.pending)
             return self._fetch() if self.task is None else self._work(self.task)
         except WireError as error:
-            if error.code != LEFT_OUT:
+            if error.code != EXCLUDED_STATUS:
                 raise
             return None
 
     def _fetch(self) -> float | None:
         reply = self.client.post("/api/next", {})
         if reply["state"] == "wait" and self.waited < LONGEST_WAIT and self.leaves_at is None:
-            longer = max(WAIT, self.waited / 2)
+            longer = max(FIRST_WAIT, self.waited / 2)
             self.waited += longer
             return longer
         if reply["state"] != "task":
@@ -108,7 +108,7 @@ class _Worker:
     def _work(self, task: dict[str, Any]) -> float:
         segments = sum(segment["rate"] for segment in task["segments"])
         outputs = segments * len(task["screens"][self.screen])
-        seconds: float = SECONDS[self.manner] * outputs * self.rng.lognormal(0.0, SPREAD)
+        seconds: float = SECONDS[self.manner] * outputs * self.rng.lognormal(0.0, LOG_TIME_SD)
         self.pending = self._answered(task, seconds)
         return seconds
 

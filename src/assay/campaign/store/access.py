@@ -33,8 +33,8 @@ from assay.errors import InputError
 from assay.project.settings import Settings
 from assay.results import from_plain
 
-RIGHT = 17_170_417
-TAKE_RIGHT = select(func.pg_try_advisory_lock(RIGHT))
+WRITER_LOCK = 17_170_417
+TAKE_RIGHT = select(func.pg_try_advisory_lock(WRITER_LOCK))
 GIVE_BACK = select(func.pg_advisory_unlock_all())
 """The advisory lock of the one process that computes results; a database holds one campaign."""
 

@@ -34,11 +34,11 @@ from assay.errors import InputError
 from assay.results import plain
 from assay.tables.typed_files import parquet_bytes
 
-EVERYBODY = 1_000_000
+LESSON_COPIES = 1_000_000
 """Copies of a lesson, more than there will ever be raters."""
 MOST_SLUG = 200
 """Bytes: a folder's name may have 255, and a suffix is added while it is made."""
-AT_ONCE = 20_000
+ROWS_AT_ONCE = 20_000
 """Rows of one statement."""
 
 
@@ -109,7 +109,7 @@ def _insert(db: Connection, table: Table, rows: Iterable[dict[str, Any]]) -> Non
     batch: list[dict[str, Any]] = []
     for row in rows:
         batch.append(row)
-        if len(batch) == AT_ONCE:
+        if len(batch) == ROWS_AT_ONCE:
             db.execute(insert(table), batch)
             batch = []
     if batch:
@@ -235,7 +235,7 @@ def _tasks(db: Connection, contents: Contents, raters: dict[str, int]) -> None:
     _insert(db, s.task, (
         {
             "id": len(rows) + number, "position": number, "kind": lesson.kind, "snippet": 0,
-            "outputs": 1, "wanted": EVERYBODY, "free": EVERYBODY, "body": asdict(lesson),
+            "outputs": 1, "wanted": LESSON_COPIES, "free": LESSON_COPIES, "body": asdict(lesson),
         }
         for number, lesson in enumerate(contents.lessons, start=1)
     ))  # fmt: skip

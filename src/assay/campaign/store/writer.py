@@ -29,7 +29,7 @@ from assay.campaign.store.units.base import Link, Rules, Unit
 
 log = logging.getLogger("assay.campaign")
 MOST_AT_ONCE = 256
-TRIES, PAUSE = 6, 0.02
+MAX_TRIES, FIRST_PAUSE = 6, 0.02
 MOST_LISTED = 60
 """Refusals of one sender in a minute that are logged one by one."""
 AGAIN = ("40001", "40P01", "55P03", "57P01", "57P02", "57P03")
@@ -185,7 +185,7 @@ class PooledWriter:
 
     def _tried(self, work: Work, arguments: tuple[Any, ...]) -> Any:
         last: Exception | None = None
-        for attempt in range(TRIES):
+        for attempt in range(MAX_TRIES):
             try:
                 with self._engine.begin() as db:
                     found = work(Unit(db, self._clock.now(), self._rules), *arguments)
@@ -200,7 +200,7 @@ class PooledWriter:
                 if not _again(error):
                     raise
                 last = error
-                time.sleep(PAUSE * 2**attempt)
+                time.sleep(FIRST_PAUSE * 2**attempt)
         self.failing = True
         say_why(last)
         raise UnavailableError("the database does not answer; what you sent is not stored")

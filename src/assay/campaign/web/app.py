@@ -17,7 +17,8 @@ from assay.campaign.records import CampaignError, InvalidAnswerError, NotNowErro
 from assay.campaign.web import making, observed, owner, public, rater
 from assay.campaign.web.desk import downloads, pages, previews
 from assay.campaign.web.desk.rendering import refusal
-from assay.campaign.web.roles import SENTENCES, Visits
+from assay.campaign.web.limits import Visits
+from assay.campaign.web.roles import SENTENCES
 from assay.campaign.web.security import LATE, Guard, refused
 from assay.campaign.web.wire import Refusal
 from assay.errors import OptionError

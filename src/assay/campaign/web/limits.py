@@ -56,3 +56,11 @@ class Limit:
             for key, bucket in self.buckets.items()
             if self._left(bucket, now) < self.burst
         }
+
+
+class Visits:
+    """Counts requests: per link where there is one, else per address."""
+
+    def __init__(self) -> None:
+        self.requests = Limit(rate=20, burst=60)
+        self.wrong = Limit(rate=10 / 60, burst=10)

@@ -11,7 +11,6 @@ from starlette.exceptions import HTTPException
 from assay.campaign.campaign import Campaign
 from assay.campaign.hub import Access, Hub
 from assay.campaign.store.units.base import Link
-from assay.campaign.web.limits import Limit
 from assay.campaign.web.security import COOKIE, UNAVAILABLE
 
 SENTENCES = {
@@ -28,14 +27,6 @@ SENTENCES = {
     503: UNAVAILABLE,
 }
 """What every refusal means, as OpenAPI lists them too."""
-
-
-class Visits:
-    """Counts requests: per link where there is one, else per address."""
-
-    def __init__(self) -> None:
-        self.requests = Limit(rate=20, burst=60)
-        self.wrong = Limit(rate=10 / 60, burst=10)
 
 
 class Needs:

@@ -15,7 +15,7 @@ from assay.campaign.protocols.forms import check_form
 from assay.campaign.records import FORMS, Answer, InvalidAnswerError
 from assay.campaign.store import schema as s
 from assay.campaign.store.units.base import WHICH, Lease, Link, Rater, Unit, need_running
-from assay.campaign.store.units.judging import judge
+from assay.campaign.store.units.checks import judge
 from assay.campaign.store.units.tasks import choose, may_come
 from assay.campaign.store.views import read_view
 

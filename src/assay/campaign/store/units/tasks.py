@@ -51,11 +51,11 @@ from assay.campaign.store.views import (
 
 MOST_SAID = 5000
 """Characters of a reason or a problem report."""
-TOLD_AFTER = 2
+DECLINES_TOLD = 2
 """Declines of one task after which the owner is told."""
 RECENT, REFRESH_MS = 50, 60_000
-MINUTE = 60_000
-AT_END = 2
+MINUTE_MS = 60_000
+GAP_AT_END = 2
 """The gap before a second showing when no other task is left."""
 
 
@@ -112,7 +112,7 @@ OF_KIND = and_(
 )
 FREE = _first(OF_KIND)
 FREE_TEXT = _first(and_(OF_KIND, ~_seen_text()))
-AGAIN_NOW, AGAIN_AT_END = _again(s.task.c.gap), _again(AT_END)
+AGAIN_NOW, AGAIN_AT_END = _again(s.task.c.gap), _again(GAP_AT_END)
 CHECKS_HAD = (
     select(func.count())
     .select_from(s.lease)
@@ -230,7 +230,7 @@ def choose(unit: Unit, rater: Rater) -> Record | None:
 def _has_enough(unit: Unit, rater: Rater) -> bool:
     """Whether a rater has reached the limit of tasks or of minutes."""
     minutes = unit.rules.settings.raters.minutes
-    by_time = minutes is not None and rater.active_ms >= minutes * MINUTE
+    by_time = minutes is not None and rater.active_ms >= minutes * MINUTE_MS
     return by_time or (rater.quota is not None and rater.done >= rater.quota)
 
 
@@ -315,7 +315,7 @@ def _minutes(unit: Unit, outputs: int) -> int:
         times = [(row.closed - row.opened) / 1000 / row.outputs for row in unit.all(done)]
         seconds = median(times) if times else _expected_seconds(unit)
         unit.rules.minutes = (unit.now, seconds)
-    return round(lease_minutes(lease, outputs, seconds) * MINUTE)
+    return round(lease_minutes(lease, outputs, seconds) * MINUTE_MS)
 
 
 def _expected_seconds(unit: Unit) -> float:
@@ -369,7 +369,7 @@ def decline(unit: Unit, link: Link, lease_id: str, reason: str) -> None:
     unit.db.execute(update(s.task).where(s.task.c.id == lease.task).values(declined=count))
     unit.note(actor, "declined", lease.task, lease=lease_id, reason=reason)
     declined = unit.count(select(s.task.c.declined).where(s.task.c.id == lease.task))
-    if declined == TOLD_AFTER:
+    if declined == DECLINES_TOLD:
         unit.note("server", "told", lease.task, what="declined by two raters", reason=reason)
 
 

@@ -63,7 +63,7 @@ class Desk:
 
     def panel(self, name: Panel) -> str:
         """Render one panel."""
-        return render(f"panel-{name}", **self.content, **self._found((name,)))
+        return render(f"panel/{name}", **self.content, **self._found((name,)))
 
     def basis(self) -> object:
         """All that panels depend on."""
@@ -143,7 +143,7 @@ async def campaign_list(request: Request, link: Reader) -> Response:
 
     def answer() -> Response:
         found = _all(request, link)
-        return tagged(request, "list", found, lambda: render("panel-list", **found))
+        return tagged(request, "list", found, lambda: render("panel/list", **found))
 
     return await run_in_threadpool(answer)
 

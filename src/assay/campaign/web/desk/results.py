@@ -15,7 +15,7 @@ from assay.views.html import ticks
 from assay.views.live import order_explained, verdicts_explained
 from assay.views.section import Section, Table, section_of
 
-LARGE = 20
+LARGE_SCORE = 20
 """Scores from here on are shown with one decimal, smaller ones with two."""
 MOST_BEHIND = 100
 """Rows of a folded table."""
@@ -69,7 +69,7 @@ def _laid_out(found: CampaignResults) -> PageResults:
     values = [abs(item.estimate) for item in found.systems]
     return PageResults(
         found, section.headline, section.lead, verdicts_explained(found), order_explained(found),
-        _measure(found), 1 if max(values, default=0) >= LARGE else 2, draw(found),
+        _measure(found), 1 if max(values, default=0) >= LARGE_SCORE else 2, draw(found),
         tuple(_behind(found, section)),
     )  # fmt: skip
 
@@ -108,9 +108,9 @@ def _table(section: Section, name: str) -> Table | None:
     return None
 
 
-STEPS = 72
+LINE_POINTS = 72
 """Approximate number of points of a line."""
-EDGE = 0.04
+FREE_EDGE = 0.04
 """Share of the width left free at each end of a scale."""
 
 
@@ -139,7 +139,7 @@ def over_time(pace: Sequence[tuple[int, int]]) -> Line | None:
         return None
     first, last = pace[0][0], pace[-1][0] + 1
     total = sum(count for _, count in pace)
-    step = max(1, -(-(last - first) // STEPS))
+    step = max(1, -(-(last - first) // LINE_POINTS))
     ends = [*range(first + step, last, step), last]
     points, known, rest = ["0,100"], 0, list(pace)
     for end in ends:
@@ -193,7 +193,7 @@ def draw(result: CampaignResults) -> Drawn | None:
     if not known:
         return None
     low, high = min(known), max(known)
-    edge = EDGE * (high - low) or 0.5
+    edge = FREE_EDGE * (high - low) or 0.5
     low, high = low - edge, high + edge
 
     def place(value: float) -> float:

@@ -10,7 +10,7 @@ import pytest
 from tests.conftest import Ran
 
 from assay.errors import InputError
-from assay.formats.versions import Version, read_version, tool_format
+from assay.formats.bilingual import Version, read_version, tool_format
 
 X12 = '<xliff version="1.2" xmlns="urn:oasis:names:tc:xliff:document:1.2"{more}>{file}</xliff>'
 FILE = (

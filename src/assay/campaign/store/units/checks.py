@@ -11,7 +11,7 @@ from assay.campaign.store.reader import newest
 from assay.campaign.store.units.base import Lease, Record, Unit
 from assay.campaign.store.units.people import exclude_rater
 
-PASSING = 0.7
+PASS_SHARE = 0.7
 """The share of the answers to a test that must lie where they should."""
 SERVER = "server"
 
@@ -108,7 +108,7 @@ def _judge_test(unit: Unit, lease: Lease) -> None:
     )  # fmt: skip
     right = [_fits(row) for row in rows]
     unit.note(SERVER, "tested", lease.rater, right=sum(right), of=len(right))
-    if sum(right) < PASSING * len(right):
+    if sum(right) < PASS_SHARE * len(right):
         exclude_rater(unit, lease.rater, "did not pass the test", SERVER)
 
 

@@ -12,7 +12,7 @@ import pytest
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.ranking.best import posterior, thompson_sets
+from assay.ranking.next import posterior, thompson_sets
 from assay.stats.random import as_rng
 
 

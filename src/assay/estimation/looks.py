@@ -21,10 +21,10 @@ from assay.tables.tables import Sample
 
 LOOKS = {"ranking": 5, "score": 10}
 """The default number of looks for a goal."""
-RATERS = 0.3
+RATERS_SHARE = 0.3
 """The raters' assumed share of the variance in plans for more than half of a test set. If it is 10,
 30 or 60 %, such looks are wrong in 4.5 to 5.7 % of cases (2,000 campaigns each)."""
-FIRST_LOOK, STEP = 60, 0.01
+FIRST_LOOK, STEP_SHARE = 60, 0.01
 """The first look at scores, and at will, is at so many segments; at will then every 1 %."""
 
 
@@ -93,7 +93,7 @@ def make_plan(
     sizes = tuple(dict.fromkeys(watched.ends[following].tolist()))
     if goal != "ranking":
         return LookPlan(sizes, (), target)
-    shares = shares_of(sizes, population, RATERS if 2 * sizes[-1] > population else 0.0)
+    shares = shares_of(sizes, population, RATERS_SHARE if 2 * sizes[-1] > population else 0.0)
     return LookPlan(sizes, look_limits(shares, watched.study.level), target)
 
 
@@ -222,7 +222,7 @@ def look_sizes(population: int, n: int) -> list[int]:
     >>> look_sizes(1000, 85)
     [60, 70, 80]
     """
-    looks = list(range(min(FIRST_LOOK, population), n + 1, max(1, round(STEP * population))))
+    looks = list(range(min(FIRST_LOOK, population), n + 1, max(1, round(STEP_SHARE * population))))
     return looks if n < population or n in looks else [*looks, n]
 
 

@@ -15,7 +15,7 @@ from assay.errors import InputError
 
 STRETCHES = ((5, 2), (8, 3), (15, 4), (20, 5))
 """Longest text in words, and how many words are replaced; a quarter in longer texts."""
-TRIES = 200
+MAX_TRIES = 200
 
 
 def spoil(text: str, others: Sequence[str], rng: np.random.Generator) -> str:
@@ -32,7 +32,7 @@ def spoil(text: str, others: Sequence[str], rng: np.random.Generator) -> str:
     length = min(next((k for most, k in STRETCHES if len(own) <= most), len(own) // 4), len(own))
     start = int(rng.integers(len(own) - length + 1))
     replaced = own[start : start + length]
-    for _ in range(TRIES if others else 0):
+    for _ in range(MAX_TRIES if others else 0):
         words: list[str] = []
         # No single text may be as long as the stretch, so several are joined.
         for other in rng.integers(len(others), size=length):
