@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import inspect
+import re
 import sys
 from collections.abc import Callable, Iterator
 from functools import cache
@@ -56,23 +57,75 @@ def texts_compared(tree: ast.AST) -> Iterator[tuple[int, str]]:
     for node in ast.walk(tree):
         if isinstance(node, ast.Compare):
             for side in (node.left, *node.comparators):
-                yield from _texts(side)
+                yield from texts_in(side)
         elif isinstance(node, ast.MatchValue):
-            yield from _texts(node.value)
+            yield from texts_in(node.value)
 
 
 def text_keys(tree: ast.AST) -> Iterator[tuple[int, str]]:
     """Texts that are keys of a dict, with their lines."""
     for node in ast.walk(tree):
         if isinstance(node, ast.Dict):
-            yield from (text for key in node.keys if key is not None for text in _texts(key))
+            yield from (text for key in node.keys if key is not None for text in texts_in(key))
 
 
-def _texts(node: ast.expr) -> Iterator[tuple[int, str]]:
+def texts_in(node: ast.expr) -> Iterator[tuple[int, str]]:
+    """The texts that an expression holds literally, with their lines."""
     parts = node.elts if isinstance(node, ast.Tuple | ast.List | ast.Set) else [node]
     for part in parts:
         if isinstance(part, ast.Constant) and isinstance(part.value, str):
             yield part.lineno, part.value
+
+
+def is_text_of(node: ast.AST) -> bool:
+    """Whether an expression is the text of something, as ``note.text`` is."""
+    return isinstance(node, ast.Attribute) and node.attr == "text"
+
+
+def constants() -> Iterator[tuple[str, str, object]]:
+    """Numbers and texts with a name in capitals at the top of a module, with its path."""
+    for path, tree in sources().items():
+        for node in tree.body:
+            if isinstance(node, ast.Assign):
+                for name, value in _assigned(node.targets[0], node.value):
+                    if isinstance(value, ast.Constant) and name.strip("_").isupper():
+                        yield path, name.strip("_"), value.value
+
+
+def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, ast.expr]]:
+    if isinstance(target, ast.Name):
+        yield target.id, value
+    elif isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+        for one, its in zip(target.elts, value.elts, strict=True):
+            yield from _assigned(one, its)
+
+
+@cache
+def importers() -> dict[str, set[str]]:
+    """Which modules import each module, by their paths."""
+    paths = {path.removesuffix(".py").removesuffix("/__init__"): path for path in sources()}
+    users: dict[str, set[str]] = {path: set() for path in sources()}
+    for path, node in nodes(ast.ImportFrom):
+        module = str(node.module or "").removeprefix("assay.").replace(".", "/")
+        for name in (module, *(f"{module}/{item.name}" for item in node.names)):
+            if name in paths:
+                users[paths[name]].add(path)
+    return users
+
+
+def maps_of_tree() -> tuple[list[str], dict[str, set[str]]]:
+    """The rooms in the tree that CONTRIBUTING.md draws, and the public names of each room."""
+    page = (ROOT / "CONTRIBUTING.md").read_text("utf-8")
+    _, tree, _, public = page[page.index("```text\nsrc/assay/\n") :].split("```")[:4]
+    names: dict[str, set[str]] = {}
+    room = ""
+    for line in public.splitlines()[1:]:
+        words = line.split()
+        if not line.startswith(" "):
+            room = words.pop(0)
+        names.setdefault(room, set()).update(words)
+    rooms = [line.split()[0] for line in tree.splitlines() if re.match(r"  \w", line)]
+    return rooms, names
 
 
 def options(command: Any, words: tuple[str, ...] = ()) -> Iterator[tuple[str, str, str]]:

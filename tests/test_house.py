@@ -23,12 +23,17 @@ from tests.house import (
     SOURCE,
     Function,
     body_lines,
+    constants,
+    importers,
     in_room,
+    is_text_of,
+    maps_of_tree,
     nodes,
     options,
     sources,
     text_keys,
     texts_compared,
+    texts_in,
 )
 
 MOST_FILES = {"estimate": 16, "rank": 16, "effort": 16}
@@ -45,6 +50,15 @@ DESIGNS = {
     "rounds", "balanced",
     "docs-prop", "docs-opt", "metrics-prop", "metrics-opt", "SL", "WD", "DF", "DB",
 }  # fmt: skip
+SEARCHES = {"startswith", "endswith", "find", "index", "partition", "replace"}
+SMALL_MODULE = 60
+"""Lines of a module that is small."""
+VAGUE = {
+    "ENOUGH", "FEW", "FEWER", "FAR", "LARGE", "LEAST", "LITTLE", "LONG", "MANY",
+    "MOST", "MOSTLY", "MUCH", "NEAR", "NICE", "PATIENCE", "REACH", "SHORT", "SMALL", "STEP",
+    "EVERY", "EDGE", "TRIES",
+}  # fmt: skip
+"""Names of constants that do not say what they are a number of."""
 WORDS = {"segments", "documents", "snippets"}
 """Designs whose names are also columns and counts, so that they may be keys of a dict."""
 
@@ -133,12 +147,71 @@ def test_public_names_are_listed_by_packages_alone() -> None:
 
 def test_a_prefix_of_three_files_is_a_folder() -> None:
     files = defaultdict(list)
-    for path in sources():
-        folder, _, name = path.rpartition("/")
-        if not name.startswith("_"):
-            files[f"{folder}/{name.removesuffix('.py').split('_')[0]}"].append(name)
+    for path in SOURCE.rglob("*.*"):
+        if path.suffix in {".py", ".html", ".js", ".css"} and not path.name.startswith("_"):
+            prefix = re.split("[_-]", path.stem)[0] + path.suffix
+            files[str(path.relative_to(SOURCE).with_name(prefix))].append(path.name)
     crowded = {prefix: names for prefix, names in files.items() if len(names) > MOST_WITH_PREFIX}
     assert not crowded, listed(crowded)
+
+
+def test_no_small_module_serves_one_other_small_one() -> None:
+    counts = {path: len((SOURCE / path).read_text("utf-8").splitlines()) for path in sources()}
+    users = importers()
+    faults = {
+        path: sorted(users[path])
+        for path, count in counts.items()
+        if count <= SMALL_MODULE and len(users[path]) == 1
+        for user in users[path]
+        if Path(user).parent == Path(path).parent and counts[user] <= 4 * SMALL_MODULE
+    }
+    assert not faults, listed(faults)
+
+
+def test_constants_are_called_after_what_they_bound() -> None:
+    faults = defaultdict(list)
+    for path, name, value in constants():
+        if name in VAGUE and not isinstance(value, str):
+            faults[path].append(f"{name} = {value}")
+    assert not faults, listed(faults)
+
+
+def test_notes_are_told_apart_by_their_codes() -> None:
+    """What a note or a problem says is for people: no code looks for words in it."""
+    faults = defaultdict(list)
+    for path, node in nodes(ast.Compare):
+        sides = [node.left, *node.comparators]
+        if any(map(is_text_of, sides)) and any(text for side in sides for text in texts_in(side)):
+            faults[path].append(f"line {node.lineno}")
+    for path, node in nodes(ast.Call):
+        searched = isinstance(node.func, ast.Attribute) and node.func.attr in SEARCHES
+        if searched and is_text_of(node.func.value):
+            faults[path].append(f"line {node.lineno}")
+    assert not faults, listed(faults)
+
+
+def test_only_views_make_tables_and_figures() -> None:
+    faults = defaultdict(list)
+    for path, node in nodes(ast.ImportFrom):
+        if node.module == "assay.views.section" and not in_room(path, "views"):
+            made = {name.name for name in node.names} & {"Table", "Column", "Figure", "Section"}
+            calls = [call for call in ast.walk(sources()[path]) if isinstance(call, ast.Call)]
+            called = {call.func.id for call in calls if isinstance(call.func, ast.Name)}
+            faults[path] += sorted(made & called)
+    made_outside = {path: names for path, names in faults.items() if names}
+    assert not made_outside, listed(made_outside)
+
+
+def test_the_maps_of_the_tree_are_whole() -> None:
+    """A stranger who looks for a public function finds its room in CONTRIBUTING.md."""
+    tree, public = maps_of_tree()
+    rooms = {path.split("/")[0] for path in sources() if not path.startswith("_")}
+    assert {name.rstrip("/") for name in tree} == rooms | {"__init__.pyi"}
+    homes = defaultdict(set)
+    for name, home in assay._homes().items():  # type: ignore[attr-defined]
+        if name.islower() and not name.startswith("_"):
+            homes[home.split(".")[1]].add(name)
+    assert public == dict(homes)
 
 
 def test_files_and_functions_are_short() -> None:

@@ -29,8 +29,8 @@ def start_paper(
     need_known("paper", paper, PAPERS)
     module = import_module(f"assay.papers.{paper}.ours")
     draws = module.DRAWS if draws is None else draws
-    if isinstance(draws, bool) or not isinstance(draws, int) or draws < module.LEAST:
-        remedy = f"give {module.LEAST} or more"
+    if isinstance(draws, bool) or not isinstance(draws, int) or draws < module.FEWEST_DRAWS:
+        remedy = f"give {module.FEWEST_DRAWS} or more"
         raise OptionError("draws", draws, "is not a number of draws", remedy)
     if not Path(folder).is_dir():
         raise InputError(f"data ({folder}) is not a folder; give the one with the paper's files")

@@ -19,9 +19,9 @@ from statistics import NormalDist
 
 import numpy as np
 
-STEP = 0.02
+GRID_STEP = 0.02
 """Distance of integration points, on the scale of the Brownian motion."""
-LEAST_STEP = 0.002
+LEAST_GRID_STEP = 0.002
 MAX_LIMIT = 9.0
 """The bound of integration, in standard errors, and the largest limit."""
 
@@ -114,7 +114,9 @@ def _carried(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Points between the limits at this look, and the density there times Simpson's weights."""
     edge = min(limit, MAX_LIMIT) * share**0.5
-    step = max(min(STEP, coming**0.5 / 4), LEAST_STEP)  # short ways to the next look need more
+    step = max(
+        min(GRID_STEP, coming**0.5 / 4), LEAST_GRID_STEP
+    )  # short ways to the next look need more
     halves = max(2, int(np.ceil(edge / step)))
     grid = np.linspace(-edge, edge, 2 * halves + 1)
     gaps = (grid[:, None] - points[None, :]) / passed**0.5

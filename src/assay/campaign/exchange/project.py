@@ -8,10 +8,10 @@ from pathlib import Path
 
 from assay.campaign.protocols import make_protocol
 from assay.errors import InputError
+from assay.project.project import FILE
 from assay.project.settings import Settings
 from assay.project.text import written
 
-FILE = "assay.toml"
 HEAD = (
     "# Written by `assay campaign export`: what the campaign's own numbers were computed with.\n"
     "# Commands in this folder, such as `assay estimate`, repeat them. A new export replaces it.\n"

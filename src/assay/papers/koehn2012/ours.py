@@ -40,7 +40,7 @@ from assay.papers.koehn2012.campaigns import (
 )
 from assay.results import Note
 
-DRAWS, LEAST = 200, 2
+DRAWS, FEWEST_DRAWS = 200, 2
 PAPER_RUNS = {"Table 1": 400, "Figure 3": 10_000}
 """The number of campaigns that the paper simulated."""
 WHAT = {"size": 0.0, "violations %": 100 / SYSTEMS, "clusters": 1.0,

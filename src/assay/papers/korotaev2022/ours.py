@@ -45,7 +45,7 @@ from assay.papers.korotaev2022.editing import (
 )
 from assay.results import Note
 
-DRAWS, LEAST = 200, 2
+DRAWS, FEWEST_DRAWS = 200, 2
 FEATURES = (
     "Flesch", "LIX", "Dale-Chall", "characters per word", "type-token ratio", "words per sentence",
     "words", "sentences", "paragraphs",

@@ -43,7 +43,7 @@ from assay.papers.lo2023.scores import (
 from assay.results import Note
 from assay.sampling.trial import StabilityRecord
 
-DRAWS, LEAST = 1000, 1
+DRAWS, FEWEST_DRAWS = 1000, 1
 RUNS = 13
 """The number of runs behind the paper's best, median and worst."""
 LENGTHS = ("0-9", "10+", "20+", "30+", "40+", "50+")

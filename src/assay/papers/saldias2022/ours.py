@@ -61,7 +61,7 @@ from assay.papers.saldias2022.tally import (
 )
 from assay.results import Note
 
-LEAST = 1
+FEWEST_DRAWS = 1
 READINGS = (
     Note("reading-strata", "reading: strata are rounded at random, and equation 1 weights what was"
          " drawn by 1/probability; docs-opt allocates by standard deviations (table 'literal'"

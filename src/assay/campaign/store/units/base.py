@@ -14,6 +14,7 @@ from assay.project.settings import Settings
 
 Record = Row[Any]
 Role = Literal["owner", "viewer", "rater", "join"]
+SERVER = "server"
 HELD = ("open", "done")
 """States in which a lease keeps a copy of its task from others."""
 

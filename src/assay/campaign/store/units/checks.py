@@ -8,12 +8,11 @@ from sqlalchemy import delete, func, insert, select
 
 from assay.campaign.store import schema as s
 from assay.campaign.store.reader import newest
-from assay.campaign.store.units.base import Lease, Record, Unit
+from assay.campaign.store.units.base import SERVER, Lease, Record, Unit
 from assay.campaign.store.units.people import exclude_rater
 
 PASS_SHARE = 0.7
 """The share of the answers to a test that must lie where they should."""
-SERVER = "server"
 
 
 def judge(unit: Unit, lease: Lease) -> None:

@@ -8,10 +8,8 @@ from typing import Any
 from sqlalchemy import insert, select, update
 
 from assay.campaign.store import schema as s
-from assay.campaign.store.units.base import Unit
+from assay.campaign.store.units.base import SERVER, Unit
 from assay.campaign.store.units.holding import drop_resting
-
-SERVER = "server"
 
 
 def store_look(unit: Unit, look: Mapping[str, Any]) -> bool:

@@ -14,13 +14,13 @@ from assay.campaign.store.units.base import Link, Unit
 from assay.campaign.store.units.people import named
 
 SENT, READ = "message", "message-read"
-MOST = 2000
+MAX_CHARACTERS = 2000
 
 
 def send_message(unit: Unit, name: str, text: str, actor: str) -> None:
     """Send a rater a message, which their page shows until they have read it."""
-    if not text.strip() or len(text) > MOST:
-        raise InvalidAnswerError([("text", f"write 1 to {MOST:,} characters")])
+    if not text.strip() or len(text) > MAX_CHARACTERS:
+        raise InvalidAnswerError([("text", f"write 1 to {MAX_CHARACTERS:,} characters")])
     unit.note(actor, SENT, named(unit, name).id, text=text.strip())
 
 
