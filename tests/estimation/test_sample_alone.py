@@ -18,11 +18,12 @@ from assay.worlds.simulate import World
 METRICS = ("good", "fair", "third")
 DESIGNS = (
     "segments", "docs-prop", "docs-opt", "metrics-prop", "metrics-opt", "documents",
-    "fixed-snippets", "snippets", "snippets-linear", "balanced", "interleaved",
+    "fixed-snippets", "snippets", "snippets-linear", "rounds", "balanced", "interleaved",
     "segments|strata:metrics|bin:20|allocation:smoothed|rounding:largest",
 )  # fmt: skip
 Check = Callable[[Sample, Path], None]
-WEIGHTED = ("segments", "documents", "snippets", "balanced", "interleaved")
+WEIGHTED = ("segments", "documents", "snippets", "rounds", "balanced", "interleaved")
+PIECES = ("snippets", "snippets|max:4", "rounds", "rounds|looks:3|max:3")
 
 
 @pytest.fixture(scope="module")
@@ -114,6 +115,75 @@ def test_matched_first_then_apart(scores: pl.DataFrame, check_all: Check, tmp_pa
         check_all(apart, tmp_path)
         more = assay.top_up(known, apart, budget="50%", rng=7)
         check_all(more, tmp_path)
+
+
+class TestNamesThatAreNotNumbers:
+    """Of such segments only the order of the rows tells which are neighbours."""
+
+    @pytest.fixture
+    def named(self, scores: pl.DataFrame) -> pl.DataFrame:
+        """Names in no order, and a first system without every fourth segment."""
+        number = pl.col("seg").cast(pl.Int64)
+        lacks = (pl.col("system") == scores["system"][0]) & (number % 4 == 0)
+        name = pl.format("s{}-{}", number * 7919 % 97, "seg")
+        return scores.filter(~lacks).with_columns(seg=name)
+
+    @pytest.fixture
+    def ratings(self, named: pl.DataFrame, world: World) -> pl.DataFrame:
+        number = pl.col("seg").cast(pl.Int64)
+        name = pl.format("s{}-{}", number * 7919 % 97, "seg")
+        rated = world.rate().frame.with_columns(seg=name)
+        return rated.join(named, on=["system", "doc", "seg"], how="semi")
+
+    @pytest.mark.parametrize("matched", [True, False])
+    @pytest.mark.parametrize("design", PIECES)
+    def test_the_sample_knows_neighbours(
+        self, design: str, matched: bool, named: pl.DataFrame, ratings: pl.DataFrame, tmp_path: Path
+    ) -> None:
+        known = table(named)
+        others = [
+            table(named.sample(fraction=1, shuffle=True, seed=1)),
+            table(named.sort("seg", descending=True), metrics=["third"]),
+            table(named, exclude=[known.systems[0]]),
+        ]
+
+        def found(own: TestSet, sample: Sample) -> dict[str, float]:
+            given = assay.read_ratings(ratings, better="lower").placed_in(own)
+            return errors(own, given, sample.placed_in(own))
+
+        drawn = assay.sample(known, budget="30%", design=design, matched=matched, rng=5)
+        more = assay.top_up(known, drawn, budget="45%", rng=6)
+        for sample in (drawn, more):
+            expected = found(known, sample)
+            again = read_sample(sample.write(tmp_path / "sample.tsv"))
+            for own in others:
+                stated = found(own, again)
+                # Documents in another order are summed in another order.
+                assert stated == pytest.approx({name: expected[name] for name in stated}, rel=1e-12)
+
+    @pytest.mark.parametrize("design", PIECES)
+    def test_older_files_in_another_order_are_refused(
+        self, design: str, named: pl.DataFrame, ratings: pl.DataFrame
+    ) -> None:
+        known = table(named)
+        drawn = assay.sample(known, budget="30%", design=design, rng=5)
+        given = assay.read_ratings(ratings, better="lower")
+        assert errors(known, given, older(drawn)) == errors(known, given, drawn)
+        other = table(named.sample(fraction=1, shuffle=True, seed=1))
+        with pytest.raises(InputError, match="positions or snippets than these scores give"):
+            errors(other, given, older(drawn))
+
+    @pytest.mark.parametrize(
+        "change", [pl.lit(1.0), pl.col("position") + 100, pl.col("position") - 0.5]
+    )
+    def test_positions_that_do_not_fit_are_refused(
+        self, change: pl.Expr, named: pl.DataFrame, ratings: pl.DataFrame
+    ) -> None:
+        known = table(named)
+        drawn = assay.sample(known, budget="30%", design="snippets", rng=5)
+        broken = Sample(drawn.frame.with_columns(change.alias("position")))
+        with pytest.raises(InputError, match="not those of segments in their documents"):
+            errors(known, assay.read_ratings(ratings, better="lower"), broken)
 
 
 def test_the_strata_are_those_of_the_plan(scores: pl.DataFrame) -> None:

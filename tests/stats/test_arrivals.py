@@ -52,6 +52,13 @@ def test_the_first_draw_costs_little(units: int, n: int, seconds: float) -> None
     assert (pi * sizes).sum() == pytest.approx(n - 2, abs=1.0)
 
 
+@pytest.mark.parametrize("limit", [145, 200, 500])
+def test_a_budget_for_all_draws_all(limit: int) -> None:
+    # The logarithm of 0 was taken on the way, and a warning of numpy reached the user.
+    found = arrival_probabilities(np.full(30, 5), np.full(30, limit))
+    assert found == pytest.approx(np.ones(30), abs=1e-12)
+
+
 @pytest.mark.parametrize("n", [40, 300, 560])
 def test_the_law_without_a_unit_is_that_of_the_others(n: int) -> None:
     # Convolution, unit by unit, of those that remain; 599 in all, times on both sides of 1/2.

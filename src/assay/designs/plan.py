@@ -34,6 +34,11 @@ class Layout(NamedTuple):
         """For every segment, the number of its document."""
         return np.repeat(np.arange(len(self.lengths)), self.lengths)
 
+    @property
+    def position(self) -> np.ndarray:
+        """For every segment, its position in its document, from 1."""
+        return np.arange(1, self.population + 1) - np.repeat(self.starts, self.lengths)
+
 
 class Draws(NamedTuple):
     """Samples as windows [start, stop) of the reading order, one sample per row.
@@ -94,7 +99,7 @@ class DrawPlan(ABC):
         return None
 
     def positions(self) -> np.ndarray | None:
-        """Where every segment lies on what the sample is spread over; None: on nothing."""
+        """Where every segment lies on what its variance depends on; None: on nothing."""
         return None
 
 
@@ -126,6 +131,17 @@ class GroupedPlan(DrawPlan):
                 return None
             found[self._places(number)] = first + own
             first += int(own.max()) + 1
+        return found
+
+    def positions(self) -> np.ndarray | None:
+        """Those of the groups' own plans, which count inside documents."""
+        found = np.full(self.layout.population, np.nan)
+        for number, plan in enumerate(self.plans):
+            own = None if plan is None else plan.positions()
+            if plan is not None and own is None:
+                return None
+            if own is not None:
+                found[self._places(number)] = own
         return found
 
     def probabilities(self) -> np.ndarray:

@@ -42,7 +42,7 @@ def carried_columns(plan: DrawPlan, places: np.ndarray) -> list[pl.Series]:
 def complete(sample: Sample, test_set: TestSet) -> tuple[Sample, list[Note]]:
     """A sample with all columns that its variance needs, derived for files of older versions.
 
-    Older files lack the sizes of strata and the positions of balanced samples.
+    Older files lack the sizes of strata, and positions.
     """
     lacking = _lacking(sample)
     if not lacking:
@@ -56,10 +56,10 @@ def complete(sample: Sample, test_set: TestSet) -> tuple[Sample, list[Note]]:
         plan = first_plan(own, design_of(line), own_sizes(design_of(line), own, test_set))
         parts.append(rows.with_columns(carried_columns(plan, places_in(rows, own.test_set))))
     found = make_sample(pl.concat(parts).with_columns(design=pl.lit(str(line))))
-    # Equal probabilities are the same whatever the metrics say.
+    # Equal probabilities are the same whatever the metrics say; snippets tell of the order.
     flat = np.ptp(sample.frame["probability"].to_numpy()) < TOLERANCE
     agree = ", which agree with what it states"
-    if "position" in lacking and flat:
+    if "position" in lacking and flat and "snippet" not in sample.frame.columns:
         agree = "; nothing in the file tells whether they are those it was drawn from"
     text = f"the sample file lacks {' and '.join(lacking)}: derived from these scores{agree}"
     return found, [Note("sample-derived", text)]
@@ -84,9 +84,9 @@ def known_population(
         if _agrees(own, design, own_sizes(design, own, test_set), rows):
             return own
     raise InputError(
-        "the sample states other probabilities, strata or positions than these scores give; use"
-        " the same scores, systems, metrics, directions (lower_metrics) and history as when it was"
-        " drawn"
+        "the sample states other probabilities, strata, positions or snippets than these scores"
+        " give; use the same scores, systems, metrics, directions (lower_metrics) and history as"
+        " when it was drawn"
     )
 
 
@@ -147,7 +147,10 @@ def _agrees(
     pi = union_probabilities(population, design, sizes)[places]
     if np.abs(pi - rows["probability"].to_numpy()).max() > TOLERANCE:
         return False
-    for column in carried_columns(first_plan(population, design, sizes), places):
+    carried = carried_columns(first_plan(population, design, sizes), places)
+    if not _contiguous(rows, carried):
+        return False
+    for column in carried:
         if column.name not in rows.columns:
             continue
         stated = rows[column.name]
@@ -158,3 +161,15 @@ def _agrees(
         if not same:
             return False
     return True
+
+
+def _contiguous(rows: pl.DataFrame, carried: list[pl.Series]) -> bool:
+    """Whether a snippet without positions has those of neighbours, in the order of the sample."""
+    known = {column.name: column for column in carried}
+    if "position" in rows.columns or not {"snippet", "order"} <= {*rows.columns}:
+        return True
+    if "position" not in known:
+        return True
+    placed = rows.select("snippet", "order").with_columns(known["position"]).sort("order")
+    steps = placed.select(pl.col("position").diff().over("snippet").drop_nulls())
+    return bool((steps["position"] == 1).all())

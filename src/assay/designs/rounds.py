@@ -27,6 +27,7 @@ from assay.stats.selection import length_order
 
 if TYPE_CHECKING:
     from assay.designs.base import DesignUnits
+    from assay.tables.tables import Sample, TestSet
 
 FADE_PER_SEGMENT = 0.8
 """How fast the correlation of neighbours fades from segment to segment; from seven MQM sets."""
@@ -59,6 +60,24 @@ class PieceDesign(SamplingDesign):
 
     documents = 1
     skew_correction = True
+
+    carries = ("position",)  # of segments in their documents, as scores may list them otherwise
+
+    def check(self, sample: Sample, test_set: TestSet) -> None:
+        """Also refuse positions that cannot be those of segments in their documents."""
+        super().check(sample, test_set)
+        frame, key = sample.frame, [name for name in test_set.key if name != "seg"]
+        if "position" not in frame.columns or not {*key} <= {*frame.columns}:
+            return
+        own = [*key, *({"system"} & {*frame.columns})]
+        rows = frame.join(test_set.documents, on=key, how="left").drop_nulls("position")
+        place, last = rows["position"], rows["segments"]
+        odd = (place != place.round()) | (place < 1) | (place > last)
+        if odd.any() or rows.select(*own, "position").is_duplicated().any():
+            raise InputError(
+                "the sample's positions are not those of segments in their documents; use the file"
+                " as assay sample wrote it, and the scores it was drawn from"
+            )
 
     @property
     def longest(self) -> int:
@@ -118,7 +137,7 @@ class PieceDesign(SamplingDesign):
             self._levers[key] = self.lever(lengths, f)
         w = drawn / units.pi
         means = (w * np.where(drawn, e, 0.0)).sum(axis=1) / np.maximum(w.sum(axis=1), 1e-300)
-        found = likeness(e - means[:, None], drawn, units.document)
+        found = likeness(e - means[:, None], drawn, units.document, units.position)
         effect, noise = serial_effect(found, self._levers[key])
         degrees = 1 / (1 / np.maximum(n - 1.0, 1.0) + noise / 2)
         return plain * effect, np.maximum(degrees, 1.0)
@@ -167,11 +186,14 @@ def usual_likeness(document: np.ndarray) -> np.ndarray:
     return np.array(USUAL_LONG if long else USUAL)
 
 
-def likeness(e: np.ndarray, drawn: np.ndarray, document: np.ndarray) -> Likeness:
+def likeness(
+    e: np.ndarray, drawn: np.ndarray, document: np.ndarray, position: np.ndarray | None = None
+) -> Likeness:
     """The correlation of drawn units in one document, fitted over lags by least squares.
 
-    ``e`` is samples x units, centred at 0. All pairs of drawn units within ``MAX_LAG`` count alike;
-    the usual correlations (:func:`usual_likeness`) count for ``USUAL_WORTH`` pairs.
+    ``e`` is samples x units, centred at 0. ``position`` is that of drawn units in their documents,
+    by default their order. All pairs of drawn units within ``MAX_LAG`` count alike; the usual
+    correlations (:func:`usual_likeness`) count for ``USUAL_WORTH`` pairs.
 
     >>> e = np.tile([1.0, 1.0, -1.0, -1.0], 25)[None, :]
     >>> found = likeness(e, np.ones((1, 100), dtype=bool), np.arange(100) // 2)
@@ -182,8 +204,12 @@ def likeness(e: np.ndarray, drawn: np.ndarray, document: np.ndarray) -> Likeness
     values, shape = e[samples, units], (len(drawn), MAX_LAG)
     counts, products = np.zeros(shape), np.zeros(shape)
     text = samples * (document.max(initial=0) + 1) + document[units]
+    place = units if position is None else position[units].astype(np.int64)
+    if ((text[1:] == text[:-1]) & (place[1:] < place[:-1])).any():  # listed in another order
+        order = np.lexsort((place, text))
+        samples, values, text, place = (part[order] for part in (samples, values, text, place))
     for step in range(1, MAX_LAG + 1):
-        lag = units[step:] - units[:-step]
+        lag = place[step:] - place[:-step]
         near = np.flatnonzero((text[step:] == text[:-step]) & (lag <= MAX_LAG))
         if not len(near):
             break
@@ -328,6 +354,10 @@ class RoundsPlan(DrawPlan):
         """(k + j/D) / T for every segment."""
         f = self.pieces / (self.rounds * len(self.layout.lengths))
         return np.full(self.whole.population, f)
+
+    def positions(self) -> np.ndarray:
+        """The positions of segments in their documents."""
+        return self.whole.position
 
     def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
         """Every row in the order in which to rate."""

@@ -196,6 +196,10 @@ class _EvenPlan(DrawPlan):
         """F for every segment."""
         return np.full(self.whole.population, self.f)
 
+    def positions(self) -> np.ndarray:
+        """The positions of segments in their documents."""
+        return self.whole.position
+
 
 class CircularPlan(_EvenPlan):
     """Windows that wrap around the end of their document: pi = f exactly, n in every draw."""

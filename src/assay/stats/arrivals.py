@@ -123,7 +123,8 @@ def _without(sizes: np.ndarray, limits: np.ndarray, below: np.ndarray, t: float)
     ratio = t / (1 - t)
     longest = max(int((limits // sizes).max()) + 1, 1)
     if ratio < 1:
-        longest = min(longest, int(-NEGLIGIBLE_LOG / np.log(ratio)) + 2)
+        # At the end of time, where everybody has arrived, the ratio is 0.
+        longest = min(longest, int(-NEGLIGIBLE_LOG / np.log(max(ratio, 1e-300))) + 2)
     step = np.arange(longest)
     places = np.clip(limits + 1 - step[:, None] * sizes, 0, len(below) - 1)
     return np.asarray((-ratio) ** step @ below[places] / (1 - t))
