@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import json
 import os
 import random
@@ -17,7 +18,7 @@ from tests.conftest import ROOT, fill
 
 import assay
 from assay.errors import InputError
-from assay.tables.load import load
+from assay.tables.load import load, write_bytes
 
 KILLS = int(os.environ.get("ASSAY_KILLS", "3"))
 """More of them in a long run: ASSAY_KILLS=100."""
@@ -70,3 +71,36 @@ def test_a_full_disk_is_a_sentence_and_the_old_file_stays(small_disk: Path) -> N
         assert (small_disk / name).read_text() == "old"
         (small_disk / "filling").unlink()
     assert {path.name for path in small_disk.iterdir()} == set(found)
+
+
+def test_a_full_disk_holds_no_half_sheets(small_disk: Path) -> None:
+    # The library of workbooks left it to a traceback.
+    world = assay.simulate(documents=6, systems=2, texts=True, rng=1)
+    plan = assay.assign(world.test_set, ["Ada", "Ben"], rng=1)
+    fill(small_disk)
+    for kind in ("xlsx", "csv", "pearmut"):
+        with pytest.raises(InputError, match="cannot be written .No space left on device.; check"):
+            assay.write_sheets(world.test_set, plan, small_disk / "sheets", format=kind)
+        assert [path.name for path in small_disk.iterdir()] == ["filling"]
+
+
+def test_a_read_only_disk_is_a_sentence(small_disk: Path) -> None:
+    (small_disk / "t.tsv").write_text("old")
+    subprocess.run(["mount", "-o", "remount,ro", small_disk], check=True)
+    for write in writers(small_disk).values():
+        with pytest.raises(InputError, match=r"cannot be written .Read-only file system.; check"):
+            write(1)
+    assert (small_disk / "t.tsv").read_text() == "old"
+
+
+def test_what_cannot_be_made_cannot_be_removed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # As on a read-only disk, where the second fault hid the sentence about the first.
+    def refuse(*_: object, **__: object) -> None:
+        raise OSError(errno.EROFS, "Read-only file system", "hidden")
+
+    monkeypatch.setattr("assay.tables.load.os.open", refuse)
+    monkeypatch.setattr(Path, "unlink", refuse)
+    with pytest.raises(InputError, match="t.tsv.*\n.*cannot be written .Read-only file system."):
+        write_bytes(tmp_path / "t.tsv", b"new")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,6 +14,7 @@ from assay.campaign.exchange.foreign import Origin
 from assay.campaign.keys import Keys, write_keys
 from assay.campaign.material import Material, read_material, read_test_set
 from assay.campaign.store.creating import slug_of, write_campaign
+from assay.campaign.store.opening import FILE
 from assay.collecting.campaigns import Created
 from assay.errors import InputError, OptionError, need_known
 from assay.kits.results import KitDesign
@@ -60,19 +62,29 @@ def make_campaign(
     material: Material, folder: Path, *, store: str | None = None, rng: Rng = None
 ) -> tuple[Created, Keys]:
     """Create a campaign and write its keys to the folder."""
+    made = not folder.exists()
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise InputError(f"cannot create the folder {folder} ({error.strerror})") from None
-    result = create_campaign(
-        folder, material.settings, test_set=material.test_set, sample=material.sample,
-        errors=material.errors, kits=material.kits, files=material.folder, store=store, rng=rng,
-    )  # fmt: skip
-    links = result.links
-    keys = Keys(
-        links.owner, links.viewer, links.join, {one.rater: one.token for one in links.raters}, store
-    )
-    write_keys(folder, keys)
+    written = False
+    try:
+        result = create_campaign(
+            folder, material.settings, test_set=material.test_set, sample=material.sample,
+            errors=material.errors, kits=material.kits, files=material.folder, store=store, rng=rng,
+        )  # fmt: skip
+        written = "://" not in (store or "")
+        links = result.links
+        raters = {one.rater: one.token for one in links.raters}
+        keys = Keys(links.owner, links.viewer, links.join, raters, store)
+        write_keys(folder, keys)
+    except BaseException:  # Ctrl-C too: without its keys a campaign is of no use
+        if written:
+            (folder / FILE).unlink(missing_ok=True)
+        if made:
+            with suppress(OSError):
+                folder.rmdir()
+        raise
     return result, keys
 
 

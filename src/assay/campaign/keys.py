@@ -11,7 +11,7 @@ import os
 import secrets
 import threading
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, TypeVar
@@ -104,10 +104,18 @@ Kept = TypeVar("Kept", Keys, HubKeys)
 
 def _write(path: Path, keys: Keys | HubKeys) -> None:
     part = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
-    descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-        json.dump(asdict(keys), file, ensure_ascii=False, indent=1)
-    part.replace(path)
+    try:
+        descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+            json.dump(asdict(keys), file, ensure_ascii=False, indent=1)
+        part.replace(path)
+    except OSError as error:
+        raise InputError(
+            f"'{path}' cannot be written ({error.strerror}); check the folder and the disk"
+        ) from None
+    finally:
+        with suppress(OSError):
+            part.unlink(missing_ok=True)
 
 
 def _read(path: Path, kind: type[Kept], remedy: str) -> Kept:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter, defaultdict
+from io import BytesIO
 from pathlib import Path
 from typing import Any
 from zlib import crc32
@@ -217,7 +218,10 @@ def _write_workbook(
     import xlsxwriter
 
     low, high = range
-    with xlsxwriter.Workbook(str(path), {"strings_to_formulas": False}) as workbook:
+    # In memory, as its library leaves a full disk to a traceback.
+    data = BytesIO()
+    options = {"strings_to_formulas": False, "in_memory": True}
+    with xlsxwriter.Workbook(data, options) as workbook:
         wrapped = {"text_wrap": True, "valign": "top"}
         text = workbook.add_format(wrapped)
         grey = workbook.add_format(wrapped | {"font_color": "#767676", "bg_color": "#EEEEEE"})
@@ -257,6 +261,7 @@ def _write_workbook(
         behind.set_column(0, 0, 100, text)
         for row, line in enumerate(words.splitlines()):
             behind.write_string(row, 0, line)
+    path.write_bytes(data.getbuffer())
 
 
 def instructions_for(range: tuple[float, float]) -> str:

@@ -403,7 +403,8 @@ def atomic(path: Path) -> Iterator[Path]:
         fault = f"cannot be written ({error.strerror}); check the folder and the disk"
         raise refuse(path, fault) from None
     finally:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # on a read-only disk there is nothing to remove, and no leave to
+            temporary.unlink(missing_ok=True)
 
 
 def write_bytes(path: Path, data: bytes) -> Path:

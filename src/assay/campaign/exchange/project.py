@@ -7,10 +7,10 @@ from dataclasses import asdict
 from pathlib import Path
 
 from assay.campaign.protocols import make_protocol
-from assay.errors import InputError
 from assay.project.project import FILE
 from assay.project.settings import Settings
 from assay.project.text import written
+from assay.tables.load import write_bytes
 
 HEAD = (
     "# Written by `assay campaign export`: what the campaign's own numbers were computed with.\n"
@@ -25,11 +25,7 @@ def write_project(settings: Settings, tables: Mapping[str, str], folder: Path) -
         HEAD
     ):
         return None
-    try:
-        target.write_text(HEAD + project_text(settings, tables), encoding="utf-8")
-    except OSError as error:
-        raise InputError(f"{target}: cannot be written ({error.strerror})") from None
-    return target
+    return write_bytes(target, (HEAD + project_text(settings, tables)).encode())
 
 
 def project_text(settings: Settings, tables: Mapping[str, str]) -> str:

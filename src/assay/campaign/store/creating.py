@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from sqlalchemy import Connection, Table, insert, inspect, select, text
+from sqlalchemy.exc import OperationalError
 
 from assay._version import __version__
 from assay.campaign.assignment.contents import Contents
@@ -23,6 +24,7 @@ from assay.campaign.store.opening import (
     FILE,
     Place,
     dump,
+    first_line,
     make_engine,
     reachable,
     refuse_remote,
@@ -62,9 +64,9 @@ def write_campaign(folder: Path, store: str | None, contents: Contents) -> Links
         raise InputError(f"the folder '{folder}' does not exist; make it first")
     refuse_remote(folder)
     part = folder / f".{FILE}.{secrets.token_hex(4)}.db"
-    part.touch(0o600)  # as the links beside it: it names systems, and perhaps people
     engine = make_engine(Place.of(part), write=True)
     try:
+        part.touch(0o600)  # as the links beside it: it names systems, and perhaps people
         with engine.begin() as db:
             links = _fill(db, contents)
         with engine.connect() as db:
@@ -74,6 +76,11 @@ def write_campaign(folder: Path, store: str | None, contents: Contents) -> Links
             raw.execute("PRAGMA journal_mode=DELETE")
         engine.dispose()
         part.rename(target)
+    except (OperationalError, OSError) as error:
+        why = error.strerror if isinstance(error, OSError) else first_line(error)
+        raise InputError(
+            f"'{target}' cannot be written ({why}); check the folder and the disk"
+        ) from None
     finally:
         engine.dispose()
         for left in folder.glob(f"{part.name}*"):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sqlite3
+from contextlib import closing
 from functools import cache
 from pathlib import Path
 
@@ -15,6 +16,7 @@ from sqlalchemy import Connection, Engine
 from assay.campaign.store.opening import Place
 from assay.campaign.store.schema import METADATA
 from assay.errors import InputError
+from assay.tables.load import atomic
 
 MIGRATIONS = Path(__file__).parent / "migrations"
 
@@ -59,10 +61,16 @@ def bring_up_to_date(engine: Engine, place: Place) -> None:
 
 def copy_file(source: Path, target: Path) -> None:
     """Copy a whole SQLite file while others use it, with the same permissions."""
-    target.touch()
-    target.chmod(source.stat().st_mode & 0o777)
-    with sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True) as old:
-        with sqlite3.connect(target) as new:
-            old.backup(new)
-        new.close()
-    old.close()
+    with atomic(target) as part:
+        part.chmod(source.stat().st_mode & 0o777)
+        try:
+            with (
+                closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as old,
+                closing(sqlite3.connect(part)) as new,
+            ):
+                old.backup(new)
+        except sqlite3.OperationalError as error:
+            raise InputError(
+                f"'{source}' cannot be copied to '{target}' ({error}); check the folder and the"
+                " disk"
+            ) from None

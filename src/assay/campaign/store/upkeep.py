@@ -13,7 +13,6 @@ from assay.campaign.store.migrating import copy_file
 from assay.campaign.store.opening import Place
 from assay.campaign.store.units.base import Unit
 from assay.errors import InputError
-from assay.tables.load import atomic
 
 
 def backup(place: Place, target: Path) -> Path:
@@ -22,8 +21,7 @@ def backup(place: Place, target: Path) -> Path:
         raise InputError("the campaign is in PostgreSQL; copy it with pg_dump")
     if target.resolve() == place.file.resolve():
         raise InputError(f"'{target}' is the campaign itself; name another file")
-    with atomic(target) as part:
-        copy_file(place.file, part)
+    copy_file(place.file, target)
     return target
 
 
