@@ -37,7 +37,7 @@ class Layout(NamedTuple):
     @property
     def position(self) -> np.ndarray:
         """For every segment, its position in its document, from 1."""
-        return np.arange(1, self.population + 1) - np.repeat(self.starts, self.lengths)
+        return np.asarray(np.arange(1, self.population + 1) - np.repeat(self.starts, self.lengths))
 
 
 class Draws(NamedTuple):
