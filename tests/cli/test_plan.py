@@ -101,7 +101,7 @@ def test_comparison(pilot: Path) -> None:
     files = (pilot / "scores.tsv", pilot / "ratings.tsv")
     ran = run("comparison", *files, "--gap", 0.4, "--better", "lower")
     assert ran.exit_code == 0, ran.output
-    assert "To find a gap of 0.4 with 80% probability, " in ran.stdout
+    assert "To detect a gap of 0.4 with 80% probability, " in ran.stdout
     assert "segments for both systems" in ran.stdout
 
 
@@ -152,14 +152,14 @@ def test_a_project_is_planned_and_keeps_the_budget(
 ) -> None:
     ran = run_assay("plan", "--budget", "60 EUR", "--pay", "0.12 EUR per rating")
     assert ran.code == 0, ran.err
-    assert "60 EUR buy 498 ratings: 3 systems x 151 segments once + 10% twice." in ran.out
+    assert "60 EUR buys 498 ratings: 3 systems x 151 segments once + 10% twice." in ran.out
     assert "kept in assay.toml: assay sample draws 151 segments" in ran.err
     said = tomllib.loads((project / "assay.toml").read_text("utf-8"))
     assert said["sample"]["budget"] == "151"
     assert said["pay"] == {"per_rating": 0.12, "currency": "EUR"}
     assert run_assay("sample", "--seed", 1).code == 0
     again = run_assay("plan", "--budget", "30 EUR")
-    assert "30 EUR buy" in again.out
+    assert "30 EUR buys" in again.out
     assert "assay sample draws 75 segments anew" in again.err  # nobody has begun
     assert run_assay("sample", "--seed", 1).code == 0
     assert run_assay("collect", "--sheets", "csv", "--raters", "2").code == 0
@@ -236,8 +236,8 @@ def test_a_sample_takes_money_and_hours(project: Path, run_assay: Callable[..., 
     pay = ("--pay", "0.12 EUR per rating, 40 s per rating")
     for budget, words, n in (
         ("300 ratings", "300 ratings: 90 segments x 3 systems x 1.1 raters", 90),
-        ("36 EUR", "36 EUR buy 300 ratings: 90 segments x 3 systems x 1.1 raters", 90),
-        ("2 hours", "2 hours buy 180 ratings: 54 segments", 54),
+        ("36 EUR", "36 EUR buys 300 ratings: 90 segments x 3 systems x 1.1 raters", 90),
+        ("2 hours", "2 hours buys 180 ratings: 54 segments", 54),
     ):
         ran = run_assay("sample", "--budget", budget, "--seed", 1, *pay, "--json")
         assert words in ran.err
@@ -255,14 +255,14 @@ def test_what_money_buys_for_ratings_alone(
     frame.rename({"system": "Model", "score": "ESA score"}).write_excel("mine.xlsx")
     asked = ("plan", "--pilot", "mine.xlsx", "--budget", "300 EUR", "--pay", "0.12 EUR per rating")
     ran = run_assay(*asked, "--better", "lower")
-    assert "300 EUR buy 2,499 ratings: 2 systems x 1,136 segments once + 10% twice." in ran.out
+    assert "300 EUR buys 2,499 ratings: 2 systems x 1,136 segments once + 10% twice." in ran.out
     assert "new texts like the" in ran.err
     found = json.loads(run_assay(*asked, "--better", "lower", "--json").out)
     assert found["population"] is None
     assert found["choices"][0]["half_width"] < 2  # other raters are not in it
     ran = run_assay(*asked, "--better", "lower", "--population", 200)
     assert (
-        "300 EUR buy more than there is to rate: everything takes 800 ratings (96 EUR)" in ran.out
+        "300 EUR buys more than there is to rate: everything takes 800 ratings (96 EUR)" in ran.out
     )
     ran = run_assay("plan", "--pilot", "mine.xlsx", "--budget", "50", "--better", "lower")
     assert "is not in ratings or money" in ran.err

@@ -91,7 +91,7 @@ def test_lines_of_samples() -> None:
     design = design_of("segments|strata:none|n:50|N:90|parts:30+25|seed:1+2")
     assert (design.sizes, design.seed, design.simple) == ((30, 25), 2, True)
     assert design_of("segments|n:3|N:9").equal
-    with pytest.raises(InputError, match="does not say n and N"):
+    with pytest.raises(InputError, match="does not give n and N"):
         _ = design_of("snippets|n:3").sizes
     with pytest.raises(InputError, match="no estimator knows the design 'quota'"):
         design_of("quota|n:3|N:9")

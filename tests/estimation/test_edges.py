@@ -115,7 +115,7 @@ def test_ratings_outside_the_sample_are_said() -> None:
 
 def test_a_sample_of_other_scores_is_refused() -> None:
     test_set, ratings = tables({"A": [1.0, 2.0, 4.0]})
-    with pytest.raises(InputError, match="drawn from 5 segments and the test set has 3"):
+    with pytest.raises(InputError, match="drawn from 5 segments, but the test set has 3"):
         assay.estimate(test_set, ratings, sample=drawn([1, 2], 5))
     with pytest.raises(TableError, match="segment '9' is not in the test set"):
         assay.estimate(test_set, ratings, sample=drawn([1, 9], 3))

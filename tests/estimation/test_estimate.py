@@ -217,7 +217,7 @@ class TestForeignSamples:
     @pytest.mark.parametrize(
         ("design", "chance", "message"),
         [
-            ("segments|n:2|N:5", 0.4, "drawn from 5 segments and the test set has 4"),
+            ("segments|n:2|N:5", 0.4, "drawn from 5 segments, but the test set has 4"),
             ("segments|n:2|N:4", 0.25, "are not those of its design"),
             ("segments|n:3|N:4", 0.75, "has 2 rows where its design says 3"),
         ],

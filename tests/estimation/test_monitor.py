@@ -521,7 +521,7 @@ def test_scores_between_looks_are_for_orientation(world: World) -> None:
     assert 86 in at_a_look.planned
     assert all(item.orientation for item in between.items)
     assert not any(item.orientation for item in at_a_look.items)
-    assert "Between looks, numbers are for orientation" in section_of(between).lead
+    assert "Between looks, numbers are provisional" in section_of(between).lead
 
 
 def test_a_look_equals_the_estimate_of_that_sample(world: World) -> None:

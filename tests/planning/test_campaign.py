@@ -24,9 +24,9 @@ def test_a_budget_buys_segments_of_all_systems() -> None:
     assert first.money == pytest.approx(299.88)
     said = section_of(plan)
     assert said.lead.startswith(
-        "300 EUR buy 2,499 ratings: 2 systems x 1,136 segments once + 10% twice. A difference of"
-        " 1.4 is found with 80% probability. Half of it finds 2.1; a second opinion on everything"
-        " instead of new segments finds 1.5."
+        "300 EUR buys 2,499 ratings: 2 systems x 1,136 segments once + 10% twice. A difference of"
+        " 1.4 is detected with 80% probability. Half of it detects 2.1; a second opinion on"
+        " everything instead of new segments detects 1.5."
     )
     assert type(plan).from_dict(plan.to_dict()) == plan
 
@@ -102,7 +102,7 @@ def test_checks_are_paid_and_find_nothing() -> None:
     assert "checks" not in plain.signature
     paid = plan_campaign(2, 1000, budget="250 EUR", overlap=0, checks=0.25, **pay)
     assert paid.needed == 200
-    assert "buy 400 ratings and 25% more as checks:" in section_of(paid).lead
+    assert "buys 400 ratings and 25% more as checks:" in section_of(paid).lead
 
 
 def test_one_rater_and_one_system() -> None:

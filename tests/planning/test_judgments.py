@@ -204,7 +204,7 @@ def test_what_there_is_to_spend_decides_so_many_pairs() -> None:
     assert plan.brings is not None
     assert plan.brings["sign"] == pytest.approx(0.8, abs=0.001)
     shown = [str(block) for block in section_of(plan).blocks]
-    assert any("200 h buy 80,000 judgments. They decide 80%" in line for line in shown)
+    assert any("200 h buys 80,000 judgments. They decide 80%" in line for line in shown)
     money = assay.plan_judgments(15, sigma=10, pay="0.25 EUR per judgment", spend="2000 EUR")
     assert money.bought == 8000
     assert assay.plan_judgments(15, sigma=10, spend="500 judgments").bought == 500

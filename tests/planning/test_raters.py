@@ -261,7 +261,7 @@ class TestSpending:
         assert plan.bought.half_width == pytest.approx(0.3, abs=0.001)
         assert plan_ratings(**options, half_width=0.3).needed == 304  # type: ignore[arg-type]
         lead = section_of(plan).lead
-        assert "1216 EUR buy 2,432 ratings (304 segments x 8 systems" in lead
+        assert "1216 EUR buys 2,432 ratings (304 segments x 8 systems" in lead
         assert "intervals of ±0.3" in lead
 
     def test_a_comparison(self) -> None:

@@ -416,7 +416,7 @@ class TestComparison:
         assert (plan.needed, plan.everything) == (None, False)
         assert [note.code for note in plan.notes] == ["raters-unknown", "out-of-reach"]
         assert 0.05 < (plan.curve[-1].power or 1) < 0.06
-        assert "the gap is found in 5%" in plan.notes[1]
+        assert "the gap is detected in 5%" in plan.notes[1]
 
     def test_results(self) -> None:
         plan = plan_comparison(population=500, gap=0.3, difference_sd=2, sizes=[100])

@@ -114,7 +114,7 @@ def test_one_document_in_sections() -> None:
 
 @pytest.mark.parametrize("design", ["balanced", "metrics-prop"])
 def test_designs_by_metrics_need_metrics(design: str) -> None:
-    with pytest.raises(InputError, match="the design needs metrics and the scores have none"):
+    with pytest.raises(InputError, match="the design needs metrics, but the scores have none"):
         sample(plain([5, 5]), budget=4, design=design)
 
 
@@ -335,10 +335,10 @@ class TestTopUp:
         drawn = sample(table, budget=5, rng=1)
         with pytest.raises(OptionError, match="is not more than the 5 segments already drawn"):
             top_up(table, drawn, budget=5)
-        with pytest.raises(InputError, match="drawn from 20 segments and the test set has 30"):
+        with pytest.raises(InputError, match="drawn from 20 segments, but the test set has 30"):
             top_up(plain([10, 10, 10]), drawn, budget=9)
         foreign = Sample(drawn.frame.with_columns(design=pl.lit("snippets")))
-        with pytest.raises(InputError, match="does not say n and N"):
+        with pytest.raises(InputError, match="does not give n and N"):
             top_up(table, foreign, budget=9)
 
 

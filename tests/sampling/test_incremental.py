@@ -166,5 +166,5 @@ def test_documents_and_metrics_are_needed(world: World) -> None:
         next_segments(test_set, given, method="docs-incr-human")
     test_set = read_scores(world.test_set.frame, metrics=())
     given = read_ratings(world.rate().frame.head(10), test_set, better="lower")
-    with pytest.raises(InputError, match="predicts ratings from metrics and the scores have none"):
+    with pytest.raises(InputError, match="predicts ratings from metrics, but the scores have none"):
         next_segments(test_set, given, method="docs-incr-metrics")

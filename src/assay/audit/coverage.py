@@ -119,7 +119,7 @@ def _judged(test_set: TestSet, seen: pl.DataFrame | None) -> np.ndarray:
             f" {unknown.height - 1} others; give the scores of this test set, or none"
         )
     if placed.height > seen.height:
-        raise InputError("a seg of the judgments stands in several documents; add doc to them")
+        raise InputError("a seg of the judgments occurs in several documents; add doc to them")
     judged = np.zeros(numbered.height, dtype=bool)
     judged[placed["_row"].to_numpy()] = True
     return judged

@@ -205,7 +205,7 @@ def _power(audit: Audit) -> list[str]:
         return ["there is no standard error, so the detectable differences are unknown"]
     return [
         f"differences of {power.detectable:.3g} (median over pairs; {power.detectable_worst:.3g}"
-        f" in the worst case) are found with {power.power:.0%} probability;"
+        f" in the worst case) are detected with {power.power:.0%} probability;"
         f" {power.powered or 0:.0%} of the pairs differ by that much. {power.expected:.0%} of the"
         f" pairs were expected to be decided, and {power.found:.0%} are"
     ]

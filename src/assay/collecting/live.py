@@ -2,7 +2,7 @@
 
 Numbers rest on the beginning of the order that is complete: easy tasks come back first, so what is
 in is no sample. Verdicts are those of planned looks (of judgments: any-time ones, which hold
-whenever one looks). Between looks everything else is for orientation.
+whenever one looks). Between looks everything else is provisional.
 """
 
 from __future__ import annotations

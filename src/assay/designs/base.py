@@ -130,7 +130,7 @@ class SamplingDesign(Design):
         return ()
 
     def is_sample(self, count: int) -> bool:
-        """Whether the first ``count`` segments of a sample, in order, are a sample."""
+        """Whether the first ``count`` segments of a sample, in order, are a sample themselves."""
         return False
 
     def variance(
@@ -171,8 +171,8 @@ class SamplingDesign(Design):
         levels, group = np.unique(first, return_inverse=True)
         if len(levels) > MAX_IMPORTANCE_LEVELS:
             raise InputError(
-                f"the importance has {len(levels)} different values and the design {self.name}"
-                f" draws each separately; use at most {MAX_IMPORTANCE_LEVELS}, or the design"
+                f"the importance has {len(levels)} different values, each of which the design"
+                f" {self.name} draws separately; use at most {MAX_IMPORTANCE_LEVELS}, or the design"
                 " segments or balanced"
             )
         sizes = np.bincount(group, layout.lengths).astype(np.int64)
@@ -195,7 +195,7 @@ class SamplingDesign(Design):
         total, size = self.parameters.get("N"), test_set.segments.height
         if total is not None and total != str(size):
             raise InputError(
-                f"the sample was drawn from {total} segments and the test set has {size}; give the"
+                f"the sample was drawn from {total} segments, but the test set has {size}; give the"
                 " scores it was drawn from"
             )
 
@@ -265,7 +265,7 @@ class SamplingDesign(Design):
             return tuple(int(part) for part in get.get("parts", get["n"]).split("+"))
         except (KeyError, ValueError):
             raise InputError(
-                f"the design '{self}' does not say n and N; use a sample that assay drew"
+                f"the design '{self}' does not give n and N; use a sample that assay drew"
             ) from None
 
     @property
@@ -419,7 +419,7 @@ def _need_whole(sample: Sample, carries: Sequence[str]) -> None:
         if empty:
             raise InputError(
                 f"the sample has {empty} empty cells in its column {name}, on which the error"
-                " rests; use the file as assay sample wrote it"
+                " depends; use the file as assay sample wrote it"
             )
 
 

@@ -14,7 +14,7 @@ from assay.stats.selection import interleaved_order
 
 
 class Interleaved(SamplingDesign, name="interleaved"):
-    """Segments in an order of which every beginning is a sample, for ratings that are watched."""
+    """Segments in an order of which every beginning is a sample, to monitor ratings by."""
 
     sentence = "systematic sampling in an order interleaved by document"
     documents = 1

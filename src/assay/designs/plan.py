@@ -99,7 +99,7 @@ class DrawPlan(ABC):
         return None
 
     def positions(self) -> np.ndarray | None:
-        """Where every segment lies on what its variance depends on; None: on nothing."""
+        """Every segment's position in what its variance depends on; None: in nothing."""
         return None
 
 

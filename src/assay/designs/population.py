@@ -1,4 +1,4 @@
-"""The test set in the terms of sampling: documents, predicted badness, costs."""
+"""The test set as sampling sees it: documents, predicted badness, costs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Population:
         if pairs is not None and pairs.n_unique() > 1:
             shown = ", ".join(pairs.unique(maintain_order=True).to_list()[:5])
             raise InputError(
-                f"the scores hold {pairs.n_unique()} language pairs ({shown}, ...); draw from one"
+                f"the scores have {pairs.n_unique()} language pairs ({shown}, ...); draw from one"
                 " at a time (test_set.split('lp'))"
             )
 
@@ -70,12 +70,12 @@ class Population:
         """Refuse a design that draws by documents where there are none, or only one."""
         if not self.test_set.has_documents:
             raise InputError(
-                f"the design {design} draws by documents and the scores have no doc column;"
+                f"the design {design} draws by documents, but the scores have no doc column;"
                 " add one, or use the design segments"
             )
         if several and len(self.layout.lengths) == 1:
             raise InputError(
-                f"the design {design} draws among documents and the test set is a single one of"
+                f"the design {design} draws among documents, but the test set is a single one of"
                 f" {self.size} segments; use the design snippets, which cuts it into sections"
             )
 
@@ -179,7 +179,7 @@ class Population:
         """Standardised metrics x segments, more is worse, 0 where missing; and where not."""
         if not self.test_set.metrics and self.test_set.history is None:
             raise InputError(
-                "the design needs metrics and the scores have none; add metric columns or use"
+                "the design needs metrics, but the scores have none; add metric columns or use"
                 " a design that needs none, such as snippets or segments"
             )
         rows = []

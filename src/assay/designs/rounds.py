@@ -252,7 +252,7 @@ PHASE_STEP = 2**0.5 - 1
 
 
 class Rounds(PieceDesign, name="rounds"):
-    """Pieces of documents in rounds, for ratings that are watched: every beginning is a sample.
+    """Pieces of documents in rounds. Every beginning is a sample, so ratings can be monitored.
 
     Every document is cut into T pieces and every round shows one of each, so that raters have
     context and any number of rounds is a sample spread over all documents.

@@ -80,7 +80,7 @@ def _tiles(f: float) -> tuple[int, float]:
 
 
 def _short_windows(lengths: np.ndarray, f: float, longest: int) -> Layout:
-    """Documents cut into sections whose windows are none too long."""
+    """Documents cut into sections whose windows are not too long."""
     sections = np.clip(np.ceil(f * lengths / longest).astype(np.int64), 1, lengths)
     # Sections differ by one segment, and rounding adds another: cut once more where needed.
     while True:

@@ -36,4 +36,4 @@ ASSUMPTIONS = {
     "random": (AssumedRandom("assumed-random"), "the rated segments"),
     "documents": (AssumedDocuments("assumed-documents"), "the rated documents"),
 }
-"""What may be assumed of ratings without a sample, and of what."""
+"""What may be assumed about ratings without a sample, and about which units."""

@@ -274,7 +274,7 @@ def fit_model(
         _refuse_confounded(measure, system, document, names)
     degrees, unlinked = _degrees(fixed, editor, cell), _unlinked(fixed, editor, cell, sizes[0])
     if "place" in used and (degrees < 1 or unlinked.shape[1]):
-        # Better no allowance for tiredness than no test. A warning says so.
+        # Better no allowance for fatigue than no test. A warning says so.
         fixed, used = fixed_columns(system, document, None, sizes, documents=documents)
         degrees, unlinked = _degrees(fixed, editor, cell), _unlinked(fixed, editor, cell, sizes[0])
     if degrees < 1:

@@ -209,7 +209,7 @@ def difference_warnings(
         count = f"more {what} than can be had" if number is None else f"about {number} {what}"
         warnings.append(Note(
             f"too-few-{what}",
-            f"{pair}: {now} {what} find a difference of {visible:.3g} with {POWER:.0%}"
+            f"{pair}: {now} {what} can detect a difference of {visible:.3g} with {POWER:.0%}"
             f" probability; for the one seen, {abs(item.difference):.3g}, {count} are needed",
         ))  # fmt: skip
     return warnings
@@ -249,7 +249,7 @@ def next_steps(
     spent = _spent(more, hours, rate, currency) if what == "editors" else ""
     return (
         f"to decide between {names} by {item.measure} ({p_value(item.p)}): about {more} more"
-        f" {like}{spent}, {now + more} in all, find such a difference with {POWER:.0%}"
+        f" {like}{spent}, {now + more} in all, detect such a difference with {POWER:.0%}"
         " probability",
     )
 
@@ -390,8 +390,8 @@ def _place_warning(cells: pl.DataFrame) -> Note:
         source = "" if known else " (judging by the order of the rows)"
         return Note(
             "place-is-document",
-            f"every editor had the documents in the same order{source}: tiredness and document"
-            " cannot be separated; rotate the order next time (assay kits design)",
+            f"every editor had the documents in the same order{source}: fatigue and document"
+            " cannot be told apart; rotate the order next time (assay kits design)",
         )
     if known:
         return Note(
@@ -399,9 +399,7 @@ def _place_warning(cells: pl.DataFrame) -> Note:
             "the model does not allow for the order of documents: it is tied to the systems, or"
             " there are too few editors",
         )
-    return Note(
-        "place-unknown", "no positions are given, so the model does not allow for tiredness"
-    )
+    return Note("place-unknown", "no positions are given, so the model does not allow for fatigue")
 
 
 def test_warnings(

@@ -186,7 +186,7 @@ def _length_bands(test_set: TestSet) -> tuple[list[str], np.ndarray, list[Note]]
     known = ~np.isnan(words)
     if not known.any():
         raise InputError(
-            "a breakdown by length needs source lengths, and the scores have none; fill them in"
+            "a breakdown by length needs source lengths, but the scores have none; fill them in"
         )
     limits = np.unique(np.quantile(words[known], np.arange(1, LENGTH_BANDS) / LENGTH_BANDS))
     band = np.where(known, np.searchsorted(limits, words, side="left"), -1)

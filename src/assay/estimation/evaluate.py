@@ -152,7 +152,7 @@ def _check_metrics(method: str, predictors: Predictors | None) -> None:
     if not names and (
         estimator not in ("auto", "mean", "history") or method == "docs-incr-metrics"
     ):
-        raise InputError(f"the method {method} needs metrics, and the scores have none")
+        raise InputError(f"the method {method} needs metrics, but the scores have none")
 
 
 def parse_method(text: str) -> tuple[SamplingDesign, str]:

@@ -33,7 +33,7 @@ class Look:
     """A look at the first n segments of one system or pair.
 
     The interval is ``estimate`` plus or minus ``half_width``, ``limit`` times ``stderr``; for pairs
-    it is a repeated confidence interval, right at all looks together. ``skipped`` segments have no
+    it is a repeated confidence interval, valid at all looks together. ``skipped`` segments have no
     rating. ``low`` and ``high`` are given if the interval of a score is kept inside its range.
     """
 

@@ -111,7 +111,7 @@ def make_study(
     features = None if method == "mean" else make_features(test_set)
     lacking = features is None or (method.startswith("cv-") and not features.metrics)
     if lacking and method not in ("auto", "mean"):
-        raise InputError(f"the method {method} needs metrics, and the scores have none")
+        raise InputError(f"the method {method} needs metrics, but the scores have none")
     if target == "texts" and test_set.has_documents:
         from assay.estimation.texts import need_two_documents
 

@@ -3,7 +3,7 @@
 Every editor gets every document once, each from a different system. ``permutations`` uses all
 orders of the systems (korotaev2022); ``latin`` needs only as many editors as systems; with
 ``williams`` every system also follows every other equally often; ``graeco-latin`` rotates the order
-of documents too, so that tiredness and document can be separated. ``rotated`` is Williams' design
+of documents too, so that fatigue and document can be told apart. ``rotated`` is Williams' design
 repeated with the documents in every rotation: everything is balanced, with more editors.
 ``identical`` gives every editor the same kit.
 """

@@ -34,7 +34,7 @@ class PlanChoice:
     """One way to spend ratings, and what it finds.
 
     ``segments`` of every system are rated by ``opinions`` raters on average. ``finds`` is the
-    smallest true difference of two systems that is found with the plan's probability,
+    smallest true difference of two systems that is detected with the plan's probability,
     ``half_width`` half the interval of a system's score.
     """
 
@@ -264,7 +264,7 @@ class _CampaignSize(NamedTuple):
         return segments_for(ratings, self.each(self.overlap), self.population)
 
     def finds(self, segments: int, overlap: float) -> float:
-        """The smallest true difference that is found."""
+        """The smallest true difference that is detected."""
         spread = self.spreads.differences
         if spread is None or self.systems < 2:
             return math.nan
@@ -319,8 +319,8 @@ class _CampaignSize(NamedTuple):
             f"scores get intervals of ±{all_.half_width:.3g} (±{twice.half_width:.3g} with two"
             " raters for each output)"
             if decide is None
-            else f"a difference of {all_.finds:.3g} is found ({twice.finds:.3g} with two raters for"
-            " each output)"
+            else f"a difference of {all_.finds:.3g} is detected ({twice.finds:.3g} with two raters"
+            " for each output)"
         )
         goal = f"±{half_width:g}" if decide is None else f"a difference of {decide:g}"
         whole = f"all {plural(self.population, 'segment')} rated"

@@ -151,7 +151,7 @@ class _Goal(NamedTuple):
     def best(self, spread: Spread) -> str:
         """What rating everything brings, in words."""
         if self.gap is not None:
-            return f"the gap is found in {spread.power(spread.population, self.gap):.0%}"
+            return f"the gap is detected in {spread.power(spread.population, self.gap):.0%}"
         return f"±{spread.half_width(spread.population):.3g} remains"
 
 

@@ -102,7 +102,7 @@ def divide_budget(
     if n < 1:
         fault = f"buys {ratings:,.0f} ratings, and one segment of all systems takes {each:g}"
         raise OptionError("budget", budget, fault, "give more")
-    bought = "" if "rating" in text else f" buy {plural(int(ratings), 'rating')}"
+    bought = "" if "rating" in text else f" buys {plural(int(ratings), 'rating')}"
     sentence = (
         f"{text}{bought}: {plural(n, 'segment')} x {plural(systems, 'system')} x"
         f" {per_output + overlap:g} raters"

@@ -148,12 +148,12 @@ def _incremental(
 def _need_strata(test_set: TestSet, method: str) -> None:
     if not test_set.has_documents:
         raise InputError(
-            f"{method} allocates ratings to documents and the scores have no doc column; add one,"
+            f"{method} allocates ratings to documents, but the scores have no doc column; add one,"
             " or draw a sample of segments and rate it in its order"
         )
     if method == "docs-incr-metrics" and not test_set.metrics:
         raise InputError(
-            "docs-incr-metrics predicts ratings from metrics and the scores have none; add metric"
+            "docs-incr-metrics predicts ratings from metrics, but the scores have none; add metric"
             " columns or use docs-incr-human"
         )
 

@@ -1,4 +1,4 @@
-"""Means over clusters: system means of many samples at once, and how sure their order is."""
+"""Means over clusters: system means of many samples at once, and how certain their order is."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Student's t, the precision of a mean, and what estimated differences say of an order of systems.
+"""Student's t, the precision of a mean, and what differences say about the order of systems.
 
 A test set is finite: once all of its N segments are rated, nothing about it is unknown. Hence the
 finite-population correction (1 - n/N).
@@ -325,7 +325,7 @@ def competition_ranks(scores: np.ndarray, *, digits: int | None = None) -> np.nd
 
 
 def discordant(scores: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """Pairs of systems (i < j) that stand in another order than in the reference.
+    """Pairs of systems (i < j) whose order differs from the reference.
 
     >>> discordant(np.array([[1.0, 3.0, 2.0]]), np.array([1.0, 2.0, 3.0])).tolist()
     [[False, False, True]]

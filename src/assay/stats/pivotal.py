@@ -13,7 +13,7 @@ import numpy as np
 DECIDED_WITHIN = 1e-9
 """Probabilities this close to 0 or 1 are decided."""
 MIN_DRAWS_IN_STEP, MAX_DRAWS_AT_ONCE = 30, 500
-"""From the first number on, samples are drawn in step; at most the second at a time, for memory."""
+"""This many samples or more are drawn in step, and at most so many at a time, to save memory."""
 
 
 def pivotal(

@@ -68,7 +68,7 @@ def detectable_shifts(degrees: np.ndarray, level: float, power: float) -> np.nda
 
 
 def detectable_shift(degrees: float, level: float, power: float) -> float:
-    """The true value, in standard errors, that a t interval finds with this power; NaN: none.
+    """The true value, in standard errors, that a t interval detects with this power; NaN: none.
 
     >>> round(detectable_shift(1000.0, 0.95, 0.8), 2)
     2.8

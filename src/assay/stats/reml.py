@@ -29,7 +29,7 @@ from assay.stats.intervals import smallest
 Floats = NDArray[np.float64]
 Ints = NDArray[np.intp]
 _CEILING = 1e6
-"""The largest ratio of variances looked at; beyond it the residual is practically zero."""
+"""The largest ratio of variances searched; beyond it the residual is practically zero."""
 _EXACT = 1e-10
 """A spread below this share of the largest value is rounding."""
 _STEEPEST_SLOPE = 1e-2
@@ -37,7 +37,7 @@ _STEEPEST_SLOPE = 1e-2
 _RESTARTS = 5
 MOST_EDITORS = 100_000
 CERTAIN_SHIFT = 500.0
-"""A gap of this many standard errors is always found."""
+"""A gap of this many standard errors is always detected."""
 
 
 class MixedFit(NamedTuple):
@@ -313,7 +313,7 @@ def kit_degrees(editors: int, systems: int, *, place: bool = False) -> int:
 def gap_power(
     gap: float, *, variance: float, editors: int, systems: int, level: float, place: bool = False
 ) -> float:
-    """The chance that a true gap is found, by a two-sided t test.
+    """The chance that a two-sided t test detects a true gap.
 
     >>> round(gap_power(3, variance=12.2, editors=21, systems=3, level=0.95), 2)
     0.77
@@ -335,7 +335,7 @@ def gap_power(
 def editors_needed(
     gap: float, *, variance: float, systems: int, level: float, power: float, place: bool = False
 ) -> int | None:
-    """The fewest editors with this power, or None where even very many would not do."""
+    """The fewest editors with this power, or None if even very many are too few."""
     options = {"variance": variance, "systems": systems, "level": level, "place": place}
 
     def enough(editors: int) -> bool:
@@ -352,7 +352,7 @@ def editors_needed(
 def detectable_gap(
     *, variance: float, editors: int, systems: int, level: float, power: float, place: bool = False
 ) -> float:
-    """The gap that this many editors find with this power; not a number below three editors."""
+    """The gap that this many editors detect with this power; NaN below three editors."""
     if kit_degrees(editors, systems, place=place) < 1:
         return float("nan")
     if variance <= 0:

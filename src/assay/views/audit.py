@@ -172,7 +172,7 @@ def _pairs(audit: Audit) -> Table:
     return table(
         "pairs",
         f"Decided {_rule(audit)}. {sides} p, uncorrected and corrected for the number of pairs"
-        f" (Holm). Detectable: the smallest true difference found with {audit.power.power:.0%}"
+        f" (Holm). Detectable: the smallest true difference detected with {audit.power.power:.0%}"
         " probability. Undecided pairs come first.",
         "left:text; right:text; basis:text; n:count; wins:count; losses:count; ties:count; "
         f"difference; low,high:interval = {_interval(audit)}; p:p; p_holm:p = p (Holm); "

@@ -195,9 +195,8 @@ def _headline(result: Estimates) -> str:
         known = math.isfinite(best.high - best.low)
         name = _interval(result)
         width = f", {name} {best.low:z.3f} to {best.high:z.3f}" if known else ""
-        return (
-            f"{best.system} is estimated at {best.estimate:z.3f}{width} ({result.better} is better)."
-        )
+        score = f"{best.estimate:z.3f}{width}"
+        return f"{best.system} is estimated at {score} ({result.better} is better)."
     if not _has_width(result):
         return f"{best.system} has the best score by these answers, {best.estimate:z.3f}."
     return verdict(best.system, [item.system for item in others], _won(result))
@@ -418,13 +417,13 @@ def comparison_section(two: Comparison) -> Section:
 
 def _power(two: Comparison) -> str:
     if not math.isfinite(two.detectable):
-        return "There are too few ratings to say what difference they could have found."
+        return "There are too few ratings to say what difference they could have detected."
     more = ""
     if two.needed is not None:
         needed = "all" if two.everything else f"{two.needed:,} of"
-        more = f" To find one as large as observed, rate {needed} {two.population:,} segments."
+        more = f" To detect one as large as observed, rate {needed} {two.population:,} segments."
     return (
-        f"{two.n:,} ratings per system find a difference of {two.detectable:.3f} with"
+        f"{two.n:,} ratings per system detect a difference of {two.detectable:.3f} with"
         f" {percent(two.power)} probability.{more}"
     )
 

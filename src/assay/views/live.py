@@ -171,12 +171,12 @@ def _methods(result: CampaignResults, how: HowCollected) -> str:
     """How answers were collected and pairs decided, for a paper."""
     raters = _raters_counted(result, how)
     lines = [
-        f"{plural(result.used, 'answer')} of {plural(raters, 'rater')} were collected in the"
+        f"{plural(result.used, 'answer')} by {plural(raters, 'rater')} were collected in the"
         f" browser with Assay ({PROTOCOLS[how.protocol]}), without system names."
     ]
     if number := len(result.left_out):
         lines.append(
-            f"The answers of {plural(number, 'rater')} were excluded"
+            f"The answers by {plural(number, 'rater')} were excluded"
             f" ({some([item.rater for item in result.left_out])}) and are not among them."
         )
     wrong = percent(1 - result.level)
@@ -361,7 +361,7 @@ def _stands(pair: LivePair) -> str:
 
 def _looks(result: CampaignResults) -> Table:
     return table(
-        "looks", "Planned looks that took place. Limit: of the difference in standard errors.",
+        "looks", "Planned looks that took place. Limit: for the difference, in standard errors.",
         f"number:count = look; n:count = {result.unit}s; at:text = reached; answers:count; limit; "
         "decided,pairs:of = decided; met:text = goal",
         [_look_row(look) for look in result.looks],
@@ -414,7 +414,7 @@ def _number(item: object, result: CampaignResults) -> object:
 
 def _left_out(result: CampaignResults) -> Table:
     return table(
-        "left-out", "Excluded raters. Severity and r: against the raters who count.",
+        "left-out", "Excluded raters. Severity and r: relative to the raters who count.",
         "rater:text; at:text = since; reason:text = why; answers:count; severity; correlation = r;"
         " passed,checks:of = checks passed",
         [asdict(item) | {"at": _minute(item.at)} | _measured(item) for item in result.left_out],

@@ -25,7 +25,7 @@ def monitoring_section(result: Monitoring) -> Section:
         )
     ]  # fmt: skip
     if result.looks and not result.guarantee:
-        what = "Repeated confidence intervals, right at all looks together: estimate ± limit ×"
+        what = "Repeated confidence intervals, valid at all looks together: estimate ± limit ×"
         blocks.append(
             table(
                 "looks",
@@ -63,7 +63,7 @@ def _methods(result: Monitoring) -> str:
 def _row(result: Monitoring, item: Monitored) -> dict[str, object]:
     stands = None
     if result.planned:
-        stands = "for orientation" if item.orientation else "from a look"
+        stands = "provisional" if item.orientation else "from a look"
         if result.goal == "score" and item.reached is not None and not item.orientation:
             stands = "as narrow as wanted"
     return {
@@ -113,5 +113,5 @@ def _lead(result: Monitoring, each: str) -> str:
         away = f", {result.pay.counted(result.ahead)} away" if result.ahead else ""
         lead += f" The next is at {coming[0]:,} segments{away}."
     if any(item.orientation for item in open_):
-        lead += " Between looks, numbers are for orientation only."
+        lead += " Between looks, numbers are provisional."
     return lead

@@ -32,8 +32,8 @@ def plan_campaign_section(plan: CampaignPlan) -> Section:
         for choice in plan.choices
     ]
     caption = (
-        "Ways to spend it. Finds: the smallest true difference between two systems that is found"
-        f" with {plan.power:.0%} probability, for raters like these. Score ±: half the"
+        "Ways to spend it. Finds: the smallest true difference between two systems that is"
+        f" detected with {plan.power:.0%} probability, for raters like these. Score ±: half the"
         f" {percent(plan.level)} interval of a system's score."
     )
     blocks: list[Block] = [table("plan-campaign", caption, shown, rows)] if rows else []
@@ -60,7 +60,7 @@ def _campaign_lead(plan: CampaignPlan, first: PlanChoice | None) -> list[str]:
     if plan.goal == "budget":
         goal = _bought_by_budget(plan, first)
     elif plan.goal == "decide":
-        goal = f"Finding a true difference of {plan.decide:g} with {plan.power:.0%} probability"
+        goal = f"Detecting a true difference of {plan.decide:g} with {plan.power:.0%} probability"
         goal += f" takes {extent}"
     else:
         goal = f"Intervals of ±{plan.half_width:g} take {extent}"
@@ -69,15 +69,15 @@ def _campaign_lead(plan: CampaignPlan, first: PlanChoice | None) -> list[str]:
     if plan.systems > 1:
         if plan.goal != "decide":
             lines.append(
-                f"A difference of {first.finds:.2g} is found with {plan.power:.0%} probability."
+                f"A difference of {first.finds:.2g} is detected with {plan.power:.0%} probability."
             )
         others = {choice.what: choice for choice in plan.choices[1:]}
         said = []
         if "half" in others:
-            said.append(f"half of it finds {others['half'].finds:.2g}")
+            said.append(f"half of it detects {others['half'].finds:.2g}")
         if "second-opinions" in others:
             said.append(
-                "a second opinion on everything instead of new segments finds"
+                "a second opinion on everything instead of new segments detects"
                 f" {others['second-opinions'].finds:.2g}"
             )
         if said:
@@ -94,14 +94,15 @@ def _bought_by_budget(plan: CampaignPlan, first: PlanChoice) -> str:
     unit, pay = parse_amount(written).unit, plan.pay
     if has_note(plan.notes, "budget-left"):
         everything = _priced(plan, pay, first)
-        return f"{written} buy more than there is to rate: everything takes {everything}"
+        verb = "are" if unit == "ratings" else "buys"
+        return f"{written} {verb} more than there is to rate: everything takes {everything}"
     if unit == "ratings":
         cost = pay.cost(first.ratings * (1 + plan.checks))
         checks = ", checks included," if plan.checks else ""
         return f"{written}{cost and f' ({cost})'}{checks} are enough for"
     time_alone = Costs(seconds_per_rating=pay.seconds_per_rating)
     other = Costs(pay.price, currency=pay.currency) if unit == "minutes" else time_alone
-    return f"{written} buy {_priced(plan, other, first)}"
+    return f"{written} buys {_priced(plan, other, first)}"
 
 
 def _priced(plan: CampaignPlan, pay: Costs, choice: PlanChoice) -> str:
@@ -143,18 +144,18 @@ def plan_ratings_section(plan: RatingsPlan) -> Section:
 
 
 def plan_comparison_section(plan: ComparisonPlan) -> Section:
-    """How many segments to rate to find a difference."""
+    """How many segments to rate to detect a difference."""
     caption = (
         f"Segments rated for both systems, half the width of the {percent(plan.level)} interval of"
-        f" their difference, and the power to find a gap of {plan.gap:g}."
+        f" their difference, and the power to detect a gap of {plan.gap:g}."
     )
     lead = (
-        f"No number of segments finds a gap of {plan.gap:g} with {percent(plan.power)} probability"
-        f" and {_raters(plan)} per output."
+        f"No number of segments detects a gap of {plan.gap:g} with {percent(plan.power)}"
+        f" probability and {_raters(plan)} per output."
     )
     if plan.needed is not None:
         lead = (
-            f"To find a gap of {plan.gap:g} with {percent(plan.power)} probability,"
+            f"To detect a gap of {plan.gap:g} with {percent(plan.power)} probability,"
             f" rate {plan.needed:,} of {plural(plan.population, 'segment')} for both"
             f" systems{_with_metrics(plan)}."
         )
@@ -236,7 +237,7 @@ def _bought(plan: PrecisionPlan, point: PlanPoint) -> str:
         brings += f" (±{point.half_width_with_metrics:.3g} with the help of metrics)"
     if point.power is not None:
         brings += f" and a power of {point.power:.0%}"
-    return f"{plan.spend} buy {_counted(plan, point.n)}. That gives {brings}."
+    return f"{plan.spend} buys {_counted(plan, point.n)}. That gives {brings}."
 
 
 def _splits(plan: PrecisionPlan) -> list[Block]:
@@ -336,7 +337,7 @@ def _judgments_lines(plan: JudgmentsPlan) -> list[Block]:
     if plan.brings is not None and plan.bought is not None:
         more = " more" if plan.judged else ""
         lines.append(
-            f"{plan.spend} buy {plan.bought:,}{more} judgments. They decide"
+            f"{plan.spend} buys {plan.bought:,}{more} judgments. They decide"
             f" {plan.brings['sign']:.0%} of pairs by sign test and {plan.brings['pooled']:.0%} by"
             " pooled test."
         )
@@ -363,7 +364,7 @@ def editors_plan_section(plan: EditorsPlan) -> Section:
     if plan.complete != plan.needed:
         takes += f"; {plan.complete:,} complete the design"
     points = table(
-        "plan-editors", "What each number of editors can find.",
+        "plan-editors", "What each number of editors can detect.",
         f"editors:count; power:percent; detectable = gap found with power {percent(plan.power)}",
         plan.points,
     )  # fmt: skip
@@ -375,7 +376,7 @@ def editors_plan_section(plan: EditorsPlan) -> Section:
     )
     return Section(
         "plan-editors", "The plan: editors",
-        f"Finding a gap of {plan.gap:g} in {plan.measure} between two of"
+        f"Detecting a gap of {plan.gap:g} in {plan.measure} between two of"
         f" {plural(plan.systems, 'system')} with {percent(plan.power)} probability {takes}.",
         (points, assumed), plan.signature, stage="plan",
         sources=("korotaev2022",) if plan.source == "korotaev2022" else (), notes=plan.notes,

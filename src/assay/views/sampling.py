@@ -113,7 +113,7 @@ def _mirrors(groups: list[_Group]) -> str:
         return f"Its shares differ from the test set's in {'; '.join(off[:3])}."
     ways = list(dict.fromkeys(group.by for group in groups))
     if not ways:
-        return "The table has no column to compare it with the test set by."
+        return "The table has no column by which to compare the sample with the test set."
     named = ways[0] if len(ways) == 1 else f"{', '.join(ways[:-1])} or {ways[-1]}"
     return (
         f"It mirrors the test set: no share by {named} is off by more than"
@@ -150,7 +150,7 @@ def _ratings(result: SampleSummary, opinions: float) -> str:
 
 
 def stability_section(result: Stability) -> Section:
-    """How often samples of each design rank systems otherwise than the whole test set."""
+    """How often samples of each design rank systems differently from the whole test set."""
     several = len({item.budget for item in result.designs}) > 1
     figure = Figure("changes", "Samples that change the ranking.", lambda: stability_figure(result))
     return Section(

@@ -35,7 +35,7 @@ TERMS = {
     "parity": "At most a stated amount more effort than a human translation needs.",
     "half-width": "Half the length of an interval: the ± of a score.",
     "stable": "The chance that a repeat of this size gives the same order.",
-    "power": "The chance to find a difference that is really there.",
+    "power": "The chance of detecting a difference that really exists.",
 }
 """Patterns of words and what they mean."""
 

@@ -47,7 +47,7 @@ def make(page: Page, workbook: Path) -> dict[str, str]:
     page.get_by_label("Raters", exact=True).fill("3")
     page.get_by_label("Pay", exact=True).fill("6")
     page.get_by_label("Budget", exact=True).fill("300")
-    expect(page.locator(".plan .lead")).to_contain_text("300 EUR buy 48 ratings: 2 systems x 22")
+    expect(page.locator(".plan .lead")).to_contain_text("300 EUR buys 48 ratings: 2 systems x 22")
     page.get_by_role("button", name="Create the campaign").click()
     expect(page.get_by_role("heading", name="Spring news is ready")).to_be_focused()
     page.get_by_role("button", name="Copy all").click()

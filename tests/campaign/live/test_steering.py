@@ -177,8 +177,8 @@ def test_raters_are_measured_without_those_left_out(tmp_path: Path) -> None:
         assert out.summary.rater == "rater-3"
         assert out.summary.correlation < 0.5
         methods = make_report([found], "").methods
-        assert "of 2 raters were collected in the browser with Assay (direct assessment)" in methods
-        assert "The answers of 1 rater were excluded (rater-3)" in methods
+        assert "by 2 raters were collected in the browser with Assay (direct assessment)" in methods
+        assert "The answers by 1 rater were excluded (rater-3)" in methods
         assert f"{len(found.planned)} looks at the results were planned beforehand" in methods
         assert "without correction" not in methods
         about = make_report([found], "").about

@@ -123,7 +123,7 @@ def test_from_a_workbook_with_foreign_names_to_a_rater_who_rates(
     money = {"per_rating": 0.12, "currency": "EUR", "budget": "3 EUR"}
     plan = maker.post("/api/plans", WANTED | money | {"systems": 2, "segments": 20}).json()
     assert plan["needed"] == 11
-    assert plan["lead"].startswith("3 EUR buy 24 ratings: 2 systems x 11 segments")
+    assert plan["lead"].startswith("3 EUR buys 24 ratings: 2 systems x 11 segments")
     made = maker.make(
         table={**TARGET, "exclude": ["Gamma"]}, languages=["de", "en"], **money
     )  # fmt: skip

@@ -81,9 +81,9 @@ METRICS = f"other metrics than the paper's ten; {RATERS}"
 REASONS = {
     "baseline": RATERS,
     "docs-prop": RATERS,
-    "docs-opt": "the paper does not say what becomes of documents of which nothing is drawn:"
+    "docs-opt": "the paper does not say what happens to documents of which nothing is drawn:"
     " 'other means' has other readings",
-    "docs-incr-metrics": "the paper does not say what becomes of documents of which nothing is"
+    "docs-incr-metrics": "the paper does not say what happens to documents of which nothing is"
     " drawn, nor of those with one rating: 'other means' has other readings",
     "cv-bleurt": f"BLEURT-20 in place of BLEURT-extended; {RATERS}",
 }
