@@ -16,13 +16,11 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from assay.designs.base import DesignUnits
-from assay.designs.names import find_design
+from assay.designs.base import DesignUnits, find_design
 from assay.designs.population import Population
 from assay.estimation.estimate import estimate
 from assay.estimation.kernels import adjusted_means, make_features
-from assay.sampling.draw import sample
-from assay.sampling.top_up import top_up
+from assay.sampling.draw import sample, top_up
 from assay.tables.history import add_history
 from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 from benchmarks.claims import claim, skipped

@@ -19,8 +19,7 @@ from pathlib import Path
 import numpy as np
 
 import assay
-from assay.designs.base import DesignUnits
-from assay.designs.names import find_design
+from assay.designs.base import DesignUnits, find_design
 from assay.estimation.kernels import Predictors, adjusted_means, make_features
 from assay.stats.intervals import t_interval
 from assay.tables.tables import read_scores

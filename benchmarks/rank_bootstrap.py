@@ -18,7 +18,7 @@ import polars as pl
 from assay.ranking.counts import block_numbers, count
 from assay.ranking.methods import expected_win, lopez_order
 from assay.ranking.uncertainty import resampled_counts
-from assay.tables.judgments import Judgments, read_judgments
+from assay.tables.answers import Judgments, read_judgments
 from benchmarks.claims import claim
 from benchmarks.measure import measure_command
 

@@ -13,8 +13,7 @@ from collections.abc import Callable
 import numpy as np
 
 import assay
-from assay.designs.base import DesignUnits
-from assay.designs.names import find_design
+from assay.designs.base import DesignUnits, find_design
 from assay.designs.population import Population
 from assay.estimation.kernels import adjusted_means
 from benchmarks.claims import claim

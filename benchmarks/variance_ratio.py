@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 import polars as pl
 
-from assay.designs.names import find_design
+from assay.designs.base import find_design
 from assay.designs.population import Population
 from assay.sampling.stability import stability, summarise_stability
 from assay.sampling.summary import design_effect, metric_scores

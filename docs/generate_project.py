@@ -13,8 +13,8 @@ from types import NoneType, UnionType
 from typing import Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
 
 from assay.project import settings
+from assay.project.reader import written
 from assay.project.settings import Between, Settings, Written
-from assay.project.text import written
 
 TARGET = Path(__file__).with_name("project.md")
 FIRST = "## Keys"

@@ -101,7 +101,7 @@ def test_an_option_has_one_meaning_and_one_help_text() -> None:
 def test_only_designs_compares_the_names_of_designs() -> None:
     known = set(DESIGNS)
     if find_spec("assay.designs") is not None:
-        names = import_module("assay.designs.names")
+        names = import_module("assay.designs.base")
         known |= {*names.design_names(), *names.short_names()}
     faults = defaultdict(list)
     for path, tree in sources().items():

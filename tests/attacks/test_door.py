@@ -45,7 +45,7 @@ def failing(monkeypatch: pytest.MonkeyPatch, error: BaseException) -> None:
     def fail(*_: Any, **__: Any) -> Any:
         raise error
 
-    monkeypatch.setattr("assay.tables.judgments.read_judgments", fail)
+    monkeypatch.setattr("assay.tables.answers.read_judgments", fail)
 
 
 class Panic(BaseException):

@@ -13,7 +13,7 @@ import polars as pl
 from tests.attacks.bounded import check_bounded, run_assay_bounded
 from tests.workbooks import cell, changed, workbook
 
-from assay.tables.parquet_pages import DATA_PAGE, PACKED_SIZE, _chunk, unpacked_size
+from assay.tables.packed import DATA_PAGE, PACKED_SIZE, _chunk, unpacked_size
 
 FAR = '<row r="1048576"><c r="XFD1048576"><v>1</v></c></row>'
 TEXT = f"<si><t>{'A' * 1_000_000}</t></si>"

@@ -18,7 +18,7 @@ from assay.cli import Reading
 from assay.cli.reading import read_answers
 from assay.errors import InputError, OptionError, Problem, TableError
 from assay.formats.catalogue import FORMATS
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 from assay.tables.load import column_names
 from assay.tables.tables import Ratings
 from assay.tables.typed_files import save

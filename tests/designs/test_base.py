@@ -9,8 +9,14 @@ import pytest
 
 import assay
 from assay.designs import base
-from assay.designs.base import DesignUnits, SamplingDesign, design_of
-from assay.designs.names import design_names, find_design, short_names
+from assay.designs.base import (
+    DesignUnits,
+    SamplingDesign,
+    design_names,
+    design_of,
+    find_design,
+    short_names,
+)
 from assay.designs.plan import DrawPlan
 from assay.designs.population import Population
 from assay.designs.segments import SegmentsPlan

@@ -5,8 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from assay.designs.base import design_of
-from assay.designs.names import find_design
+from assay.designs.base import design_of, find_design
 from assay.designs.rounds import (
     FADE_PER_SEGMENT,
     MAX_LAG,

@@ -15,8 +15,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import assay
-from assay.designs.base import DesignUnits, design_of
-from assay.designs.names import find_design
+from assay.designs.base import DesignUnits, design_of, find_design
 from assay.designs.plan import Draws, Layout
 from assay.designs.rounds import RoundsPlan, piece_edges, piece_rounds, round_order, short_sections
 from assay.results import has_note

@@ -22,7 +22,7 @@ from assay.effort.model import _degrees, check_names, fit_model, t_p
 from assay.effort.results import Relation, place_systems, relative_effort
 from assay.errors import InputError, OptionError
 from assay.results import Note
-from assay.tables.edits import Edits, edit_distance
+from assay.tables.answers import Edits, edit_distance
 from assay.worlds.editing import EditingWorld
 
 Run = Callable[..., Ran]

@@ -11,7 +11,7 @@ import assay
 from assay.effort.results import Effort
 from assay.effort.verdict import Objection, judge
 from assay.errors import OptionError
-from assay.tables.edits import Edits
+from assay.tables.answers import Edits
 from assay.views.effort import effort_section
 from assay.worlds.editing import EditingWorld
 

@@ -18,7 +18,7 @@ from assay.effort.alignment import align
 from assay.effort.versions import read_versions
 from assay.errors import InputError
 from assay.formats.bilingual import VersionSegment
-from assay.tables.edits import Edits
+from assay.tables.answers import Edits
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from tests.estimation.test_edges import drawn, tables
 import assay
 from assay.errors import InputError, OptionError
 from assay.formats.mqm import Weights, mqm_scores
-from assay.tables.marked_errors import read_errors
+from assay.tables.answers import read_errors
 from assay.tables.tables import TestSet, read_ratings, read_scores
 
 T2 = 4.302652729911275

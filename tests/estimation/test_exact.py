@@ -15,13 +15,11 @@ import numpy as np
 import pytest
 
 from assay.designs.balanced import BalancedPlan
-from assay.designs.base import DesignUnits, simple_variance
+from assay.designs.base import DesignUnits, Strata, collapsed_variance, find_design, simple_variance
 from assay.designs.documents import DocumentsPlan
-from assay.designs.names import find_design
 from assay.designs.plan import DrawPlan, Layout
 from assay.designs.segments import StratifiedPlan
 from assay.designs.snippets import CircularPlan, TilesPlan
-from assay.designs.strata import Strata, collapsed_variance
 from assay.estimation.kernels import RIDGE, Predictors, adjusted_means, fit_ridge
 
 SIMPLE, STRATIFIED = find_design("segments"), find_design("docs-prop")

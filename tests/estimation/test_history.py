@@ -14,8 +14,7 @@ from assay.errors import InputError, OptionError
 from assay.estimation.estimate import estimate
 from assay.estimation.evaluate import evaluate_estimators
 from assay.estimation.kernels import make_features
-from assay.sampling.draw import sample
-from assay.sampling.top_up import top_up
+from assay.sampling.draw import sample, top_up
 from assay.tables.history import add_history
 from assay.tables.tables import read_ratings, read_scores
 from assay.worlds.simulate import World, simulate

@@ -8,8 +8,7 @@ import pytest
 from scipy import special, stats
 
 import assay
-from assay.designs.base import DesignUnits
-from assay.designs.names import find_design
+from assay.designs.base import DesignUnits, find_design
 from assay.designs.plan import Layout
 from assay.designs.snippets import TilesPlan
 from assay.errors import InputError, OptionError

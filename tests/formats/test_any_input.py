@@ -13,9 +13,7 @@ from hypothesis import strategies as st
 
 from assay.errors import AssayError
 from assay.formats.catalogue import FORMATS, Options, load_format
-from assay.tables.edits import read_edits
-from assay.tables.judgments import read_judgments
-from assay.tables.marked_errors import read_errors
+from assay.tables.answers import read_edits, read_errors, read_judgments
 from assay.tables.tables import read_ratings
 
 FIXTURES = Path(__file__).parent / "fixtures"

@@ -10,8 +10,7 @@ from hypothesis import strategies as st
 
 from assay.errors import AssayError
 from assay.formats.catalogue import FORMATS, Options, load_format
-from assay.tables.judgments import read_judgments
-from assay.tables.marked_errors import read_errors
+from assay.tables.answers import read_errors, read_judgments
 from assay.tables.tables import read_ratings, read_scores
 from formats.line_texts import ANY_BYTES, TOKENS, lines_of
 

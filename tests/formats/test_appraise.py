@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 from assay.errors import OptionError, TableError
 from assay.formats.catalogue import Options, load_format
-from assay.tables.marked_errors import read_errors
+from assay.tables.answers import read_errors
 from assay.tables.tables import read_ratings
 
 FIXTURE = Path(__file__).parent / "fixtures" / "appraise.csv"

@@ -10,7 +10,7 @@ from tests.conftest import Ran
 
 from assay.errors import TableError
 from assay.formats.catalogue import Options, load_format
-from assay.tables.edits import read_edits
+from assay.tables.answers import read_edits
 
 Run = Callable[..., Ran]
 

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from assay.errors import TableError
 from assay.formats.catalogue import Options, load_format, save_format
-from assay.tables.judgments import read_judgments
+from assay.tables.answers import read_judgments
 from formats.line_texts import FIXTURES, WILD_NAMES, WILD_TEXTS, same
 
 

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from assay.errors import TableError
 from assay.formats.catalogue import Options, load_format, save_format
 from assay.formats.mqm import Weights
-from assay.tables.marked_errors import read_errors
+from assay.tables.answers import read_errors
 from assay.tables.tables import read_ratings, read_scores
 from formats.line_texts import FIXTURES, NAMES, TEXTS, same
 

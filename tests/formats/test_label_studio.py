@@ -14,9 +14,8 @@ from polars.testing import assert_frame_equal
 
 from assay.errors import TableError
 from assay.formats.catalogue import load_format, save_format
-from assay.tables.judgments import read_judgments
+from assay.tables.answers import read_errors, read_judgments
 from assay.tables.load import conform
-from assay.tables.marked_errors import read_errors
 from assay.tables.tables import read_ratings
 
 FIXTURES = Path(__file__).parent / "fixtures"

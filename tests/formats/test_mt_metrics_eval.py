@@ -8,7 +8,7 @@ import pytest
 
 from assay.errors import OptionError, TableError
 from assay.formats.catalogue import Options, load_format, save_format
-from assay.tables.marked_errors import read_errors
+from assay.tables.answers import read_errors
 from assay.tables.tables import read_ratings, read_scores
 from formats.line_texts import FIXTURES
 

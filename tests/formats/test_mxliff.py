@@ -11,7 +11,7 @@ from polars.testing import assert_frame_equal
 
 from assay.errors import TableError
 from assay.formats.catalogue import Options, load_format
-from assay.tables.edits import read_edits
+from assay.tables.answers import read_edits
 
 FIXTURE = Path(__file__).parent / "fixtures" / "edits.mxliff"
 

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 from assay.errors import TableError
 from assay.formats.catalogue import load_format
 from assay.formats.pearmut import item_id, split_item_id
-from assay.tables.marked_errors import read_errors
+from assay.tables.answers import read_errors
 from assay.tables.tables import read_ratings
 
 FIXTURE = Path(__file__).parent / "fixtures" / "pearmut.jsonl"

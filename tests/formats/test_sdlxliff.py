@@ -8,7 +8,7 @@ import pytest
 
 from assay.errors import TableError
 from assay.formats.catalogue import Options, load_format
-from assay.tables.edits import read_edits
+from assay.tables.answers import read_edits
 
 HEAD = """<?xml version="1.0" encoding="utf-8"?>
 <xliff xmlns:sdl="http://sdl.com/FileTypes/SdlXliff/1.0"

@@ -8,7 +8,7 @@ import pytest
 
 from assay.errors import TableError
 from assay.formats.catalogue import Options, load_format
-from assay.tables.judgments import read_judgments
+from assay.tables.answers import read_judgments
 from formats.line_texts import FIXTURES
 
 HEADER = (

@@ -15,7 +15,7 @@ from polars.testing import assert_frame_equal
 from assay.errors import OptionError, TableError
 from assay.formats.catalogue import Options, load_format, save_format
 from assay.formats.xliff import child, children, read_xml
-from assay.tables.edits import read_edits
+from assay.tables.answers import read_edits
 from assay.tables.load import conform
 
 FIXTURE = Path(__file__).parent / "fixtures" / "edits.xlf"

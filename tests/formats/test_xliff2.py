@@ -10,7 +10,7 @@ from polars.testing import assert_frame_equal
 
 from assay.errors import TableError
 from assay.formats.catalogue import Options, load_format
-from assay.tables.edits import read_edits
+from assay.tables.answers import read_edits
 
 FIXTURE = Path(__file__).parent / "fixtures" / "edits2.xlf"
 ANN = Options(editor="Ann")

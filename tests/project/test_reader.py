@@ -11,9 +11,8 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError, TableError
 from assay.project.project import find_project, open_project
-from assay.project.reader import parse_settings, read_settings
+from assay.project.reader import lines_of_keys, parse_settings, read_settings, with_key, written
 from assay.project.settings import Drawing, Settings
-from assay.project.text import lines_of_keys, with_key, written
 
 CAMPAIGN = """
 name = "en-de news"            # unknown keys are refused with a near name

@@ -9,7 +9,7 @@ import pytest
 from assay.errors import InputError
 from assay.ranking.counts import block_numbers, count, first_judgments, need_connected
 from assay.ranking.uncertainty import block_table, resampled_counts
-from assay.tables.judgments import Judgments, read_judgments
+from assay.tables.answers import Judgments, read_judgments
 
 ROWS = pl.DataFrame(
     {

@@ -22,7 +22,7 @@ from assay.ranking.calibration import _campaign as campaign
 from assay.ranking.sigma import fit_sigma, match_sigma, pilot_needed, quasi_errors, thurstone
 from assay.ranking.uncertainty import shortest_ranges
 from assay.stats.random import as_rng
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 from assay.views.section import section_of
 from assay.worlds.judgments import simulate_judgments
 

@@ -8,14 +8,13 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay.designs.names import design_names, find_design, short_names
+from assay.designs.base import design_names, find_design, short_names
 from assay.designs.population import Population
 from assay.designs.segments import metric_bins, spreads
 from assay.errors import InputError, OptionError
 from assay.sampling.budget import context_mask
-from assay.sampling.draw import budget_size, sample
+from assay.sampling.draw import budget_size, sample, top_up
 from assay.sampling.summary import summarise
-from assay.sampling.top_up import top_up
 from assay.tables.tables import Sample, TestSet, read_sample, read_scores
 from assay.worlds.simulate import simulate
 

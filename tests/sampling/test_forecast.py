@@ -9,11 +9,11 @@ import polars as pl
 import pytest
 
 import assay
-from assay.designs.names import find_design
+from assay.designs.base import find_design
 from assay.designs.population import Population
 from assay.designs.rounds import USUAL_LONG, PieceDesign
 from assay.results import has_note
-from assay.sampling.forecast import expected_effect, expected_likeness, with_short_pieces
+from assay.sampling.draw import expected_effect, expected_likeness, with_short_pieces
 from assay.sampling.summary import design_effect
 from assay.tables.history import add_history
 from assay.tables.tables import TestSet, read_ratings, read_scores

@@ -12,15 +12,20 @@ import pytest
 from scipy import stats
 from tests.conftest import Ran
 
-from assay.designs.names import find_design
+from assay.designs.base import find_design
 from assay.designs.plan import Draws, Layout
 from assay.designs.population import Population
 from assay.designs.segments import SegmentsPlan
 from assay.errors import InputError, OptionError
 from assay.results import has_note
-from assay.sampling.stability import Stability, stability, summarise_stability
+from assay.sampling.stability import (
+    Stability,
+    _context,
+    _length_shares,
+    stability,
+    summarise_stability,
+)
 from assay.sampling.summary import context_segments, design_effect, length_shares, metric_scores
-from assay.sampling.trial import _context, _length_shares
 from assay.stats.clustered import difference_z, prefix_sums, unit_z, window_sums
 from assay.tables.tables import TestSet, read_scores
 from assay.views.section import Figure, section_of

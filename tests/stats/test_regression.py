@@ -9,9 +9,8 @@ import pytest
 from scipy import stats
 
 from assay.designs.balanced import neighbour_variance
-from assay.designs.base import simple_variance
+from assay.designs.base import Strata, collapsed_variance, simple_variance
 from assay.designs.documents import cluster_variance
-from assay.designs.strata import Strata, collapsed_variance
 from assay.estimation.kernels import Fit, fit_ridge
 from assay.estimation.variates import fit_slope
 from assay.stats.neighbours import (

@@ -79,7 +79,7 @@ def test_equals_statsmodels() -> None:
 
 @pytest.mark.slow
 def test_equals_statsmodels_on_the_edit_distances(shared_data: Path) -> None:
-    from assay.tables.edits import edit_distance
+    from assay.tables.answers import edit_distance
 
     frame = pl.read_csv(shared_data / "effectiff_segments.tsv.gz", separator="\t", quote_char=None)
     y = np.array([edit_distance(a, b) for a, b in zip(frame["mt"], frame["edited"], strict=True)])

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from assay.errors import InputError, TableError
 from assay.results import has_note
-from assay.tables.edits import as_edits, edit_distance, join_edits, read_edits
+from assay.tables.answers import as_edits, edit_distance, join_edits, read_edits
 
 
 def edits(segs: str, editor: str = "E", system: str = "A", **more: str) -> pl.DataFrame:

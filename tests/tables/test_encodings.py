@@ -9,7 +9,7 @@ import pytest
 import assay
 from assay.errors import TableError
 from assay.results import has_note
-from assay.tables.encodings import as_windows_1252
+from assay.tables.irregular_text import as_windows_1252
 from assay.tables.load import column_names
 
 TEXT = "system;seg;target\nMüller;1;„Das ist größer“\nMüller;2;Schön – und gut\n"

@@ -10,8 +10,8 @@ import pytest
 
 import assay
 from assay.errors import InputError, TableError
-from assay.tables.encodings import decode_unusual
 from assay.tables.faults import refusal
+from assay.tables.irregular_text import decode_unusual
 
 PATH = Path("x.tsv")
 

@@ -14,10 +14,8 @@ from hypothesis import strategies as st
 from polars.testing import assert_frame_equal
 
 from assay.errors import AssayError, TableError
-from assay.tables.edits import read_edits
-from assay.tables.judgments import read_judgments
+from assay.tables.answers import read_edits, read_errors, read_judgments
 from assay.tables.load import atomic
-from assay.tables.marked_errors import read_errors
 from assay.tables.tables import read_ratings, read_sample, read_scores
 from assay.tables.typed_files import save
 

@@ -10,7 +10,7 @@ import pytest
 from tests.tables.foreign_files import FILES, Made
 
 from assay.cli import Reading
-from assay.cli.guessing import read_alone
+from assay.cli.reading import read_alone
 from assay.errors import InputError
 from assay.tables.guess import guess
 from assay.tables.layout import labels_of

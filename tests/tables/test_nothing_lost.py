@@ -15,10 +15,8 @@ from tests.conftest import Ran
 
 from assay.errors import InputError, OptionError, TableError
 from assay.formats.convert import check, convert
-from assay.tables.edits import read_edits
-from assay.tables.judgments import read_judgments
+from assay.tables.answers import read_edits, read_errors, read_judgments
 from assay.tables.load import atomic
-from assay.tables.marked_errors import read_errors
 from assay.tables.tables import read_ratings, read_sample, read_scores
 from assay.tables.typed_files import save
 

@@ -14,9 +14,7 @@ import polars as pl
 import pytest
 from tests.conftest import Ran
 
-from assay.tables.edits import read_edits
-from assay.tables.judgments import read_judgments
-from assay.tables.marked_errors import read_errors
+from assay.tables.answers import read_edits, read_errors, read_judgments
 from assay.tables.tables import read_ratings, read_scores
 
 Run = Callable[..., Ran]

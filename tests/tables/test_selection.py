@@ -12,7 +12,7 @@ from tests.conftest import Ran
 
 import assay
 from assay.errors import OptionError, TableError
-from assay.tables.judgments import read_judgments
+from assay.tables.answers import read_judgments
 from assay.tables.load import column_names
 from assay.tables.selection import Parts, read_parts
 from assay.tables.tables import read_ratings, read_scores

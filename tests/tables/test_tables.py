@@ -9,10 +9,8 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError, OptionError, TableError
-from assay.tables.edits import read_edits
+from assay.tables.answers import read_edits, read_errors, read_judgments
 from assay.tables.history import add_history
-from assay.tables.judgments import read_judgments
-from assay.tables.marked_errors import read_errors
 from assay.tables.tables import Design, TestSet, read_ratings, read_sample, read_scores
 
 SCORES = pl.DataFrame(

@@ -6,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from assay.tables.edits import edit_distance
+from assay.tables.answers import edit_distance
 from assay.worlds.editing import EditingWorld
 
 KITS = [(f"E{e:03d}", f"d{d}", "AB"[(e + d) % 2]) for e in range(150) for d in range(2)]

@@ -46,7 +46,7 @@ from assay.results import UNPAID, Costs, Note
 from assay.stats.intervals import LEVEL
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
-from assay.tables.judgments import Judgments, need_one_lp
+from assay.tables.answers import Judgments, need_one_lp
 from assay.tables.load import Source
 from assay.tables.tables import Ratings, Sample, TestSet
 

@@ -21,7 +21,7 @@ from assay.sampling.summary import (
     position_shares,
 )
 from assay.stats.agreement import krippendorff_alpha
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 from assay.tables.tables import Ratings, TestSet
 
 MIN_COMMON_FOR_SD = 10

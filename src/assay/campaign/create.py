@@ -20,7 +20,7 @@ from assay.errors import InputError, OptionError, need_known
 from assay.kits.results import KitDesign
 from assay.project.settings import Settings
 from assay.stats.random import Rng
-from assay.tables.marked_errors import Errors
+from assay.tables.answers import Errors
 from assay.tables.tables import Sample, TestSet
 
 

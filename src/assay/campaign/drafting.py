@@ -21,11 +21,9 @@ from assay.collecting.assign import USUAL_OVERLAP
 from assay.collecting.campaigns import Created
 from assay.errors import InputError, OptionError, Problem, TableError, rename_arguments
 from assay.planning.campaign import CampaignPlan, plan_campaign
-from assay.project.create import create_project, settings_of
 from assay.project.project import FILE
-from assay.project.reader import parse_settings
-from assay.project.sources import Choices, Part, read_sources
-from assay.project.text import with_key
+from assay.project.reader import parse_settings, with_key
+from assay.project.sources import Choices, Part, create_project, read_sources, settings_of
 from assay.results import Costs
 from assay.tables.guess import Guess, Question, guess
 from assay.tables.limits import limits

@@ -18,8 +18,8 @@ from assay.kits.results import KitDesign
 from assay.project.settings import Drawing, Settings
 from assay.sampling.draw import sample as draw_sample
 from assay.stats.random import Rng
+from assay.tables.answers import Errors, read_errors
 from assay.tables.load import Columns, Only, column_names
-from assay.tables.marked_errors import Errors, read_errors
 from assay.tables.schemas import find_schema
 from assay.tables.tables import Sample, TestSet, read_sample, read_scores
 

@@ -20,7 +20,7 @@ from pathlib import Path, PurePosixPath
 from assay.campaign.records import NotYoursError
 from assay.errors import InputError
 from assay.formats.text_folder import is_text_name
-from assay.tables.encodings import UTF_16, as_windows_1252
+from assay.tables.irregular_text import UTF_16, as_windows_1252
 from assay.tables.limits import FileLimits
 from assay.tables.load import FILE_TYPES, file_type
 

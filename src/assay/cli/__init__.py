@@ -48,6 +48,7 @@ from assay.errors import InputError, OptionError, TableError, did_you_mean
 if TYPE_CHECKING:
     from assay.results import Result
     from assay.stats.progress import Progress
+    from assay.tables.guess import Guess
     from assay.tables.load import Raw, Source
     from assay.tables.tables import Ratings, Sample, TestSet
 
@@ -508,7 +509,7 @@ def read_test_set(
     neither Assay's nor in ``keep`` are not loaded.
     """
     from assay.results import Note
-    from assay.tables.columns import is_like
+    from assay.tables.guess import is_like
     from assay.tables.tables import read_scores
 
     own = columns_for(read.columns, ("scores", path))[0] if own is None else own
@@ -520,12 +521,13 @@ def read_test_set(
     try:
         test_set = read_scores(path, columns=own, metrics=names(read.metrics), keep=kept, **options)
     except TableError:
-        from assay.cli.guessing import foreign_scores
+        from assay.cli.reading import is_foreign, locate
 
-        if (foreign := foreign_scores(path, read)) is None:
+        if not is_foreign([path], read, "scores"):
             raise
-        test_set = read_scores(foreign.source, columns=foreign.columns, metrics=foreign.metrics,
-                               **options)  # fmt: skip
+        one = locate(path, read, "scores")
+        chosen = one.metrics if read.metrics is None else names(read.metrics)
+        test_set = read_scores(one.source, columns=one.columns, metrics=chosen, **options)
         test_set = replace(test_set, named=read.metrics is not None)
     answer = read.mapped.get("score")
     if answer is None or test_set.named:
@@ -545,14 +547,33 @@ def read_drawn(sample: Path | None, test_set: TestSet) -> Sample | None:
 
 
 class Located(NamedTuple):
-    """How to read a table of answers: the source, its columns, and which of its rows."""
+    """How to read a table: from where, by which columns, and which of its rows."""
 
+    path: Path
     kind: str
     source: Source | Raw
     columns: dict[str, str]
     only: dict[str, str]
     of_scores: dict[str, str]
-    """The columns of the scores that the answers are about."""
+    """The columns of the scores that answers are about."""
+    guess: Guess | None = None
+    """What the table was taken for, where it has others' names."""
+
+    @property
+    def metrics(self) -> Sequence[str]:
+        """The columns that were taken for metrics."""
+        return () if self.guess is None else self.guess.metrics
+
+    def ratings(
+        self, test_set: TestSet | None = None, *, better: Better = "higher", range: Text = None
+    ) -> Ratings:
+        """Read the table as ratings."""
+        from assay.tables.tables import read_ratings
+
+        return read_ratings(
+            self.source, test_set, columns=self.columns, better=better, range=score_range(range),
+            only=self.only,
+        )  # fmt: skip
 
 
 def locate_answers(path: Path, *kinds: str, read: Reading, scores: Path | None = None) -> Located:
@@ -568,7 +589,7 @@ def locate_answers(path: Path, *kinds: str, read: Reading, scores: Path | None =
         (of_scores,) = columns_for(read.columns, *beside) or ({},)
         rows_by = replace(read, lp=None) if chosen else read
         rows = only_for(rows_by, {}, raw.frame, every=scores is None or kind == "judgments")
-        return Located(kind, raw, {}, rows, of_scores)
+        return Located(path, kind, raw, {}, rows, of_scores)
     source: Source | Raw = path
     kind = kinds[0]
     if len(kinds) > 1:
@@ -579,7 +600,7 @@ def locate_answers(path: Path, *kinds: str, read: Reading, scores: Path | None =
         kind = kind_of(present, path, read)
     own, of_scores, *_ = *columns_for(read.columns, (kind, path), *beside), {}
     rows = only_for(read, own, path, every=scores is None or kind == "judgments")
-    return Located(kind, source, own, rows, of_scores)
+    return Located(path, kind, source, own, rows, of_scores)
 
 
 def read_rated(
@@ -587,17 +608,9 @@ def read_rated(
     keep: Sequence[Text] = (),
 ) -> tuple[TestSet, Ratings]:  # fmt: skip
     """Read the test set and its ratings, from one file or several."""
-    from assay.tables.tables import read_ratings
-
     found = [locate_answers(path, "ratings", read=read, scores=scores) for path in ratings]
     test_set = read_test_set(scores, read, found[0].of_scores, keep=keep)
-    tables = [
-        read_ratings(
-            one.source, test_set, columns=one.columns, better=better, range=score_range(range),
-            only=one.only,
-        )
-        for one in found
-    ]  # fmt: skip
+    tables = [one.ratings(test_set, better=better, range=range) for one in found]
     if len(tables) == 1:
         return test_set, tables[0]
     from assay.tables.answers import join_ratings

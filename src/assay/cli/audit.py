@@ -19,14 +19,21 @@ from assay.cli import (
     refuse,
 )
 from assay.cli.options import Better, Count, File, Text
-from assay.cli.reading import without
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.cli.reading import (
+    ANSWERS,
+    are_batches,
+    is_foreign,
+    judged_in,
+    rated_in,
+    read_foreign,
+    stated,
+)
+from assay.errors import InputError, OptionError, need_known
 
 if TYPE_CHECKING:
     from assay.audit.results import Audit
     from assay.tables.tables import TestSet
 
-ANSWERS = ("judgments", "ratings")
 FOR_RATINGS = "is for ratings"
 
 
@@ -61,8 +68,6 @@ def audit(
     of_ratings = {name: value for name, value in of_ratings.items() if value is not None}
     result = None
     if read.format is None and _need_guess(tables, read):
-        from assay.cli.guessing import is_foreign
-
         try:
             result = _of_guessed(tables, context, read, better, common, of_ratings)
         except InputError:
@@ -81,8 +86,6 @@ def audit(
 
 def _need_guess(tables: list[Path], read: Reading) -> bool:
     """Whether answers stand in several files, or under others' names."""
-    from assay.cli.guessing import are_batches, is_foreign
-
     others = is_foreign(tables[:-1], read) or is_foreign(tables[-1:], read, *ANSWERS)
     return len(tables) > 2 or others or are_batches(tables)
 
@@ -92,8 +95,7 @@ def _of_guessed(
     of_ratings: dict[str, Any],
 ) -> Audit:  # fmt: skip
     from assay.audit.campaigns import audit_judgments, audit_ratings
-    from assay.cli.guessing import read_foreign, stated
-    from assay.tables.judgments import Judgments
+    from assay.tables.answers import Judgments
 
     answers, test_set = read_foreign(tables, read, stated(context, better))
     if not isinstance(answers, Judgments):
@@ -109,7 +111,6 @@ def _of_ratings(
     found: Located, scores: Path | None, read: Reading, better: Better, options: dict[str, Any]
 ) -> Audit:
     from assay.audit.campaigns import audit_ratings
-    from assay.tables.tables import read_ratings
 
     if scores is None:
         if "sample" in options:
@@ -117,13 +118,10 @@ def _of_ratings(
                 "--sample", options["sample"], "needs the scores it was drawn from",
                 "give SCORES, then RATINGS",
             )  # fmt: skip
-        table = read_ratings(found.source, columns=found.columns, better=better, only=found.only)
-        return audit_ratings(replace(table, frame=without(table.frame, read.excluded)), **options)
+        return audit_ratings(rated_in(found, read, better), **options)
     test_set = read_test_set(scores, replace(read, exclude=None), found.of_scores)
     test_set = _excluding(test_set, read.excluded, found)
-    table = read_ratings(
-        found.source, test_set, columns=found.columns, better=better, only=found.only
-    )
+    table = found.ratings(test_set, better=better)
     if "sample" in options:
         options["sample"] = read_drawn(options["sample"], test_set)
     return audit_ratings(table, test_set, **options)
@@ -143,11 +141,7 @@ def _excluding(test_set: TestSet, systems: list[str], found: Located) -> TestSet
     rated = column.cast(pl.String).unique().to_list()
     known = list(dict.fromkeys([*test_set.systems, *rated]))
     for name in systems:
-        if name not in known:
-            raise OptionError(
-                "exclude", name, f"is not a system of these files{did_you_mean(name, known)}",
-                f"choose from {', '.join(known)}",
-            )  # fmt: skip
+        need_known("exclude", name, known, "is not a system of these files", most=len(known))
     kept = test_set.frame.filter(~pl.col("system").is_in(systems))
     if not kept.height:
         raise OptionError("exclude", ", ".join(systems), "leaves no system", "keep at least two")
@@ -158,11 +152,8 @@ def _of_judgments(
     found: Located, scores: Path | None, read: Reading, options: dict[str, Any]
 ) -> Audit:
     from assay.audit.campaigns import audit_judgments
-    from assay.tables.judgments import read_judgments
 
-    table = read_judgments(
-        found.source, columns=found.columns, exclude=read.excluded, only=found.only
-    )
+    table = judged_in(found, read)
     test_set = None
     if scores is not None:
         of_texts = replace(read, exclude=None, metrics="", lower_metrics=None)

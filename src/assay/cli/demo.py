@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from assay.ranking.rank import Ranking
     from assay.sampling.stability import Stability
     from assay.sampling.summary import SampleSummary
-    from assay.tables.edits import Edits
+    from assay.tables.answers import Edits
     from assay.worlds.simulate import World
 
 

@@ -1,12 +1,15 @@
-"""``assay effort``."""
+"""``assay kits`` and ``assay effort``: alike pieces of text for editors, and what editing took."""
 
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Literal, TypeAlias
+
+import typer
 
 from assay.cli import (
     columns_for,
@@ -14,18 +17,162 @@ from assay.cli import (
     names,
     note,
     pairs,
+    people,
     progress_bars,
     refuse,
     refuse_alone,
     say,
 )
-from assay.cli.options import Better, Count, File, Number, Text
-from assay.errors import InputError, OptionError, did_you_mean
+from assay.cli.options import CONTEXT, Better, Count, File, Number, Text
+from assay.errors import InputError, OptionError, need_count, need_known
 
 if TYPE_CHECKING:
     from assay.effort.results import Effort, Relation
-    from assay.tables.edits import Edits
+    from assay.tables.answers import Edits
     from assay.tables.load import Raw, Source
+
+
+kits = typer.Typer(
+    help="Find similar pieces of text, and build kits for editors from them.",
+    no_args_is_help=True,
+    context_settings=CONTEXT,
+)
+
+
+@kits.command("find")
+def find(
+    corpus: list[Path], *, words: int = 500, pieces: int = 3, count: int = 1,
+    mode: Literal["closest", "dbscan"] = "closest", eps: Number = None, language: str = "en",
+    profile: Literal["paper", "standard"] = "paper", clean: Text = None,
+    length_tolerance: str = "0.1", shared: str = "0.2", density: str = "1.3", terms: Text = None,
+    texts: File = None, figure: File = None, seed: Count = None, save: File = None,
+    json: bool = False,
+) -> None:  # fmt: skip
+    """Find pieces of text that should take editors about the same effort.
+
+    Example: assay kits find book.docx --words 500 --pieces 3
+    """
+    from assay.kits.find import find_kits, kit_texts
+    from assay.kits.pieces import read_pieces
+
+    with progress_bars() as progress:
+        read = read_pieces(
+            *corpus, words=words, language=language, profile=profile, clean=names(clean) or (),
+            progress=progress,
+        )  # fmt: skip
+        result = find_kits(
+            read, size=pieces, count=count, mode=mode, eps=eps,
+            length_tolerance=_limit("length_tolerance", length_tolerance),
+            shared=_limit("shared", shared), density=_limit("density", density),
+            methods=names(terms), rng=seed, progress=progress,
+        )  # fmt: skip
+    if not result.kits:
+        shortfall = [line for line in result.notes if line.code == "too-few-kits"]
+        note(*(line for line in result.notes if line not in shortfall))
+        raise InputError(f"no kit was found: {'; '.join(shortfall)}")
+    if texts is not None:
+        from assay.tables.typed_files import save as save_table
+
+        save_table(kit_texts(result, read), texts)
+    if figure is not None:
+        from assay.views.figures import save_figure
+        from assay.views.kits import draw_kits
+
+        save_figure(draw_kits(result), figure)
+    deliver(result, save, json)
+    if not json:
+        say(*(f"written to {path}" for path in (texts, figure) if path is not None))
+
+
+def _limit(option: str, text: str) -> float | None:
+    if text.lower() == "none":
+        return None
+    try:
+        return float(text)
+    except ValueError:
+        raise OptionError(option, text, "is not a limit", "give a number, or none") from None
+
+
+@kits.command("design")
+def design(
+    *, systems: str, editors: str, design: str = "auto", documents: Text = None, seed: Count = None,
+    output: File = None, save: File = None, json: bool = False,
+) -> None:  # fmt: skip
+    """Decide who edits which document from which system, and show the balance.
+
+    Designs: auto, permutations, latin, williams, graeco-latin, rotated, identical.
+
+    Example: assay kits design --systems A,B,Human --editors 6 --design williams -o design.tsv
+    """
+    from assay.kits.design import design_kits
+    from assay.tables.typed_files import save as save_table
+
+    known = people(editors)
+    if known == [editors.strip()] and re.fullmatch(r"[-+]?[\d.]+", editors.strip()):
+        raise OptionError(
+            "editors", editors, "is not a number of editors", "give a whole number, or names"
+        )
+    result = design_kits(
+        _names_of_systems(systems), known, design=design, documents=names(documents), rng=seed
+    )
+    if output is not None:
+        save_table(result.to_frame(), output)
+    deliver(result, save, json)
+    if output is not None and not json:
+        say(f"written to {output}")
+
+
+def _names_of_systems(text: str) -> list[str]:
+    """The systems by their names, or so many of them."""
+    if text.strip().isdecimal():
+        need_count("systems", int(text), "systems", most=1000)
+        return [f"system-{number}" for number in range(1, int(text) + 1)]
+    return names(text) or []
+
+
+@kits.command("build")
+def build(
+    design: Path, texts: Path, *, output: Path, key: File = None, formats: str = "tsv",
+    human: Text = None, lp: Text = None, columns: Text = None, save: File = None,
+    json: bool = False,
+) -> None:  # fmt: skip
+    """Write one blind file per editor, an instruction sheet and a key.
+
+    With --human, the human translation is checked for traces of the systems' outputs. XLIFF files
+    get the language pair from --lp.
+
+    Example: assay kits build design.tsv translations.tsv -o kits --human Human
+    """
+    from assay.kits.build import build_kits
+    from assay.kits.design import read_design
+    from assay.tables.load import load
+    from assay.tables.tables import read_scores
+
+    (mapping,) = columns_for(columns, ("scores", texts))
+    result = build_kits(
+        read_design(load(design, text=lambda name: True).frame),
+        read_scores(texts, columns=mapping), output, key=key, formats=names(formats) or [],
+        human=human, languages=lp,
+    )  # fmt: skip
+    deliver(result, save, json)
+
+
+@kits.command("collect")
+def collect(
+    key: Path, files: list[Path], *, output: Path,
+    empty: Literal["refuse", "unchanged", "keep"] = "refuse", save: File = None, json: bool = False,
+) -> None:  # fmt: skip
+    """Join the files that editors sent back with the key, as a table of edits.
+
+    Example: assay kits collect kits-key.tsv returned/*.tsv -o edits.tsv
+    """
+    from assay.kits.collect import collect_kits, summarise_collected
+
+    if output.exists() and output.is_dir():
+        raise OptionError("output", output, "is a folder", "name a file")
+    edits = collect_kits(key, files, empty=empty)
+    deliver(summarise_collected(edits, edits.write(output)), save, json)
+
 
 Opened: TypeAlias = "tuple[Source | Raw, dict[str, str] | None]"
 """What to read a file from, and by which columns."""
@@ -126,7 +273,7 @@ def read_edit_files(
     columns: Text = None, only: Text = None,
 ) -> Edits:  # fmt: skip
     """One table of edits from one file or several, which together may not name a row twice."""
-    from assay.tables.edits import join_edits
+    from assay.tables.answers import join_edits
     from assay.tables.load import column_names
 
     if not files:
@@ -201,8 +348,7 @@ def _guessed(
     That is said in one line. Where there is no column of documents, a file is a document; segments
     without numbers are numbered by their source.
     """
-    from assay.tables.answers import rows_as_guessed
-    from assay.tables.guess import Guess, guess
+    from assay.tables.guess import Guess, guess, rows_as_guessed
     from assay.tables.layout import joined, labels_of, rows_alone
     from assay.tables.load import load
 
@@ -217,7 +363,10 @@ def _guessed(
     first = found()
     if "doc" not in first.columns and (
         _one_system_each(joined(raws), first.columns)
-        or (_other_texts(raws, first.columns) and _all_of_one_system(raws, first.columns))
+        or (
+            _other_texts(raws, first.columns)
+            and all(_one_system_each(raw, first.columns) for raw in raws)
+        )
     ):
         raws = [_with(raw, doc=file.stem) for raw, file in zip(raws, files, strict=True)]
     if "seg" not in first.columns and "source" in first.columns:
@@ -246,10 +395,6 @@ def _one_system_each(raw: Raw, columns: Mapping[str, str]) -> bool:
     return bool((each[system] == 1).all())
 
 
-def _all_of_one_system(raws: Sequence[Raw], columns: Mapping[str, str]) -> bool:
-    return all(_one_system_each(raw, columns) for raw in raws)
-
-
 def _other_texts(raws: Sequence[Raw], columns: Mapping[str, str]) -> bool:
     """Whether every file has texts of its own, as documents have."""
     if "source" not in columns:
@@ -275,9 +420,5 @@ def _known_format(format: str) -> str:
     from assay.formats.catalogue import FORMATS
 
     known = [item.name for item in FORMATS.values() if "edits" in item.reads]
-    if format not in known:
-        raise OptionError(
-            "--format", format, f"holds no edits{did_you_mean(format, known)}",
-            f"choose from {', '.join(known)}",
-        )  # fmt: skip
+    need_known("--format", format, known, "holds no edits")
     return format

@@ -11,7 +11,7 @@ from typer import Context
 
 from assay.cli import Reading, deliver, names, numbers, read_drawn, read_rated
 from assay.cli.options import Better, Count, File, Number, Text, as_share
-from assay.cli.reading import read_history
+from assay.cli.reading import are_batches, is_foreign, read_alone, read_history, stated
 from assay.cli.work import Backend, chosen_workers, track
 from assay.errors import InputError, OptionError
 
@@ -38,7 +38,7 @@ def estimate(
     Example: assay estimate scores.tsv ratings.tsv --sample sample.tsv --better lower
     """
     from assay.estimation.estimate import estimate as run
-    from assay.tables.marked_errors import read_errors
+    from assay.tables.answers import read_errors
 
     test_set, given, alone = read_files(files, context, read, better=better, range=range, keep=[by])
     past = None
@@ -84,12 +84,8 @@ def read_files(
             if not alike or "rater" not in given.frame.columns or files[0] == files[1]:
                 return test_set, given, False
         except InputError:
-            from assay.cli.guessing import are_batches, is_foreign
-
             if not is_foreign(files, read) and not are_batches(files):
                 raise
-    from assay.cli.guessing import read_alone, stated
-
     return read_alone(files, read, better=stated(context, better), range=range)
 
 

@@ -326,32 +326,42 @@ SPECIAL: dict[str, dict[str, Any]] = {
 }
 """Other settings of options: flags that differ from the name, limits, parsers."""
 
-COMMANDS = {
-    "new": "new:new",
-    "demo": "demo:demo",
-    "check": "tables:check",
-    "convert": "tables:convert",
-    "plan": "planning:plan",
-    "stability": "sampling:stability",
-    "sample": "sampling:sample",
-    "collect": "collecting:collect",
-    "serve": "campaign:serve",
-    "status": "status:status",
-    "campaign": "steering:campaign",
-    "next": "sampling:next_",
-    "monitor": "estimation:monitor",
-    "next-set": "ranking:next_set",
-    "estimate": "estimation:estimate",
-    "raters": "estimation:raters",
-    "evaluate": "estimation:evaluate",
-    "rank": "ranking:rank",
-    "kits": "kits:kits",
-    "effort": "effort:effort",
-    "audit": "audit:audit",
-    "report": "report:report",
-    "reproduce": "reproduce:reproduce",
+PANELS = {
+    "Everyday": {
+        "new": "project:new",
+        "check": "tables:check",
+        "plan": "planning:plan",
+        "sample": "sampling:sample",
+        "collect": "collecting:collect",
+        "serve": "campaign:serve",
+        "status": "collecting:status",
+        "report": "report:report",
+    },
+    "Analysis": {
+        "estimate": "estimation:estimate",
+        "rank": "ranking:rank",
+        "effort": "effort:effort",
+        "raters": "estimation:raters",
+        "audit": "audit:audit",
+        "campaign": "campaign:campaign",
+        "kits": "effort:kits",
+        "monitor": "estimation:monitor",
+        "next": "sampling:next_",
+        "next-set": "ranking:next_set",
+        "convert": "tables:convert",
+    },
+    "Research": {
+        "demo": "demo:demo",
+        "stability": "sampling:stability",
+        "evaluate": "estimation:evaluate",
+        "reproduce": "report:reproduce",
+    },
 }
-"""Every command or group of commands: its module here, and its name there."""
+"""The commands, or groups of commands, with their modules here and their names there.
+
+First those of a project in the order of use, then those behind them, and those to try.
+"""
+COMMANDS = {name: place for listed in PANELS.values() for name, place in listed.items()}
 
 RENAMED = {
     "rng": "seed",
@@ -367,16 +377,6 @@ RENAMED = {
     "methods": "terms",
 }
 """Arguments of the library that have another name on the command line."""
-
-PANELS = {
-    "Everyday": ("new", "check", "plan", "sample", "collect", "serve", "status", "report"),
-    "Analysis": (
-        "estimate", "rank", "effort", "raters", "audit", "campaign", "kits", "monitor", "next",
-        "next-set", "convert",
-    ),
-    "Research": ("demo", "stability", "evaluate", "reproduce"),
-}  # fmt: skip
-"""The commands: those of a project in the order of use, those behind them, and those to try."""
 
 WRITTEN = {
     "target", "--output", "--save", "--figure", "--figure-by-editor", "--figures", "--parts",

@@ -18,13 +18,12 @@ from assay.cli import (
     people,
     progress_bars,
     read_rated,
-    read_test_set,
     refuse,
     say,
     score_range,
 )
 from assay.cli.options import CONTEXT, Better, Count, File, Number, Text
-from assay.cli.reading import read_judged
+from assay.cli.reading import read_judged, read_known
 from assay.errors import InputError
 
 if TYPE_CHECKING:
@@ -161,15 +160,8 @@ def _known(
     """The test set, and a pilot where some of it is rated; ratings alone are their own test set."""
     if scores is None and not answers:
         return None, None
-    if scores is None:
-        from assay.cli.guessing import read_alone
-
-        rated = read_alone(answers, read, better=better, range=range)[:2]
-    elif answers:
-        rated = read_rated(scores, answers, read, better=better or "higher", range=range)
-    else:
-        return read_test_set(scores, read), None
-    return rated[0], rated
+    test_set, ratings, _ = read_known(scores, answers, read, better=better, range=range)
+    return test_set, None if ratings is None else (test_set, ratings)
 
 
 @plan.command("ratings")

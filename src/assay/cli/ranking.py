@@ -10,16 +10,22 @@ from typer import Context
 
 from assay.cli import Reading, deliver, names, progress_bars, refuse
 from assay.cli.options import Better, Count, File, Text
-from assay.cli.reading import answers_kind, read_answers, read_judged
+from assay.cli.reading import (
+    ANSWERS,
+    is_foreign,
+    kind_of,
+    read_answers,
+    read_foreign,
+    read_judged,
+    stated,
+)
 from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:
     from assay.ranking.monitor import JudgmentsMonitoring
     from assay.ranking.rank import Ranking
-    from assay.tables.judgments import Judgments
+    from assay.tables.answers import Judgments
     from assay.tables.tables import Ratings
-
-ANSWERS = ("judgments", "ratings")
 
 
 def rank(
@@ -42,7 +48,7 @@ def rank(
 
     Example: assay rank judgments.tsv --ranges pooled
     """
-    from assay.tables.judgments import Judgments
+    from assay.tables.answers import Judgments
 
     common = _given({
         "method": method, "range_kind": range_kind, "level": level, "sides": sides, "holm": holm,
@@ -80,13 +86,9 @@ def _answers(
         try:
             return read_answers(files[0], *ANSWERS, read=read, better=better)
         except InputError as error:
-            from assay.cli.guessing import is_foreign
-
             if read.format is not None or not is_foreign(files, read, *ANSWERS):
                 raise
             own = None if is_foreign(files, read) else error
-    from assay.cli.guessing import read_foreign, stated
-
     try:
         return read_foreign(files, read, stated(context, better))[0]
     except InputError:
@@ -112,8 +114,9 @@ def monitor_judged(
 ) -> JudgmentsMonitoring:  # fmt: skip
     """``assay monitor`` with one file: judgments; options that only ratings have are refused."""
     from assay.ranking.monitor import monitor_judgments
+    from assay.tables.load import column_names
 
-    if answers_kind(judgments, read) == "ratings":
+    if kind_of(column_names(judgments), judgments, read) == "ratings":
         raise InputError(
             f"{judgments}: ratings are monitored with their test set; name SCORES first"
         )

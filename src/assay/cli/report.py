@@ -1,4 +1,4 @@
-"""``assay report``."""
+"""``assay report`` and ``assay reproduce``."""
 
 from __future__ import annotations
 
@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING
 
 import typer
 
-from assay.cli import deliver, say
-from assay.cli.options import File
+from assay.cli import deliver, note, say
+from assay.cli.options import Count, File, Text
+from assay.cli.work import Backend, chosen_workers, track
 from assay.errors import OptionError
-
-REPORT_SIGNS = ("Made by Assay", "All numbers were computed with Assay")
-"""What every report has, in HTML, Markdown or LaTeX."""
 
 if TYPE_CHECKING:
     from assay.results import Result
+
+
+REPORT_SIGNS = ("Made by Assay", "All numbers were computed with Assay")
+"""What every report has, in HTML, Markdown or LaTeX."""
 
 
 def report(
@@ -64,7 +66,7 @@ def _read(path: Path) -> Result:
     from assay.views.page import read_result
 
     if path.is_dir():
-        from assay.cli.steering import campaign_results
+        from assay.cli.campaign import campaign_results
 
         return campaign_results(path)
     return read_result(path)
@@ -92,3 +94,29 @@ def _facts() -> tuple[str, ...]:
     pair = "" if languages is None else "-".join(languages)
     short = protocol or ""
     return tuple(filter(None, (pair, short.upper() if len(short) < 5 else short)))
+
+
+def reproduce(
+    paper: str, *, data: Path, draws: Count = None, seed: int = 13, backend: Backend | None = None,
+    workers: Count = None, scheduler: Text = None, figures: File = None, save: File = None,
+    json: bool = False,
+) -> None:  # fmt: skip
+    """Reproduce a paper's printed numbers, and show ours next to them.
+
+    Without --draws: 200 campaigns for koehn2012 and korotaev2022, 1,000 samples for lo2023, 100 for
+    saldias2022.
+
+    Example: assay reproduce lo2023 --data wmt --workers 0
+    """
+    from assay.papers.reproduce import start_paper
+
+    work = start_paper(
+        paper, data, draws=draws, rng=seed, workers=chosen_workers(backend, workers, scheduler),
+        figures=figures is not None,
+    )  # fmt: skip
+    result = work.finish(track(work.run(), work.steps, paper))
+    if figures is not None:
+        from assay.views.papers import save_figures
+
+        note(*(f"written to {path}" for path in save_figures(result, figures)))
+    deliver(result, save, json)

@@ -62,8 +62,8 @@ def sample(
     from assay.results import UNPAID
     from assay.sampling.budget import divide_budget
     from assay.sampling.draw import sample as draw
+    from assay.sampling.draw import top_up as enlarge
     from assay.sampling.summary import summarise
-    from assay.sampling.top_up import top_up as enlarge
     from assay.tables.tables import read_sample
     from assay.views.figures import save_figure
     from assay.views.sampling import sample_figure

@@ -10,6 +10,7 @@ from typer import Context, Exit
 
 from assay.cli import Reading, columns_for, deliver, names, only_for, pairs, score_range
 from assay.cli.options import File, Text
+from assay.cli.reading import as_guessed, guessed
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
@@ -101,13 +102,10 @@ def _guessed(
                 "format", format, f"holds {' and '.join(reads) or 'no table'}", "say which: --kind"
             )
         return file, reads[0], [], metrics
-    from assay.cli.guessing import guessed
-    from assay.tables.answers import as_guessed
-
-    found = guessed(file, read)
-    if metrics is None and found.table == "scores":
-        metrics = list(found.metrics)
-    return as_guessed(file, found), str(found.table), [dict(found.columns)], metrics
+    one = as_guessed(file, guessed([file], read), read)
+    if metrics is None and one.kind == "scores":
+        metrics = list(one.metrics)
+    return one.source, one.kind, [one.columns], metrics
 
 
 def convert(

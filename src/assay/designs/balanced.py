@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from assay.designs.base import DesignUnits, Parameter, SamplingDesign
+from assay.designs.base import DesignUnits, Parameter, SamplingDesign, sums_of_cells
 from assay.designs.plan import DrawPlan, Draws
 from assay.designs.population import Population
-from assay.designs.strata import sums_of_cells
 from assay.stats.allocation import capped_shares
 from assay.stats.pivotal import pivotal
 

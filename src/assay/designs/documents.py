@@ -13,10 +13,9 @@ from typing import TYPE_CHECKING, ClassVar
 
 import numpy as np
 
-from assay.designs.base import Parameter, SamplingDesign
+from assay.designs.base import Parameter, SamplingDesign, sums_of_cells
 from assay.designs.plan import DrawPlan, Draws, Layout
 from assay.designs.population import Population
-from assay.designs.strata import sums_of_cells
 from assay.stats.arrivals import arrival_probabilities
 
 if TYPE_CHECKING:

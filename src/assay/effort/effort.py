@@ -54,7 +54,7 @@ from assay.results import Note
 from assay.stats.intervals import holm
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
-from assay.tables.edits import Edits, as_edits, edit_distance
+from assay.tables.answers import Edits, as_edits, edit_distance
 from assay.tables.load import Source
 
 DEFAULT = ("time", "distance", "changed")

@@ -21,7 +21,7 @@ from assay.errors import InputError, OptionError, TableError
 from assay.formats.bilingual import Version, VersionSegment, read_version
 from assay.results import Note, plural
 from assay.stats.progress import Progress, silent
-from assay.tables.edits import Edits, read_edits
+from assay.tables.answers import Edits, read_edits
 from assay.tables.load import Columns
 
 Where: TypeAlias = str | Path | Sequence[str | Path]

@@ -25,7 +25,7 @@ from assay.estimation.study import Study, make_study
 from assay.formats.mqm import GOOGLE_WEIGHTS, NO_ERROR
 from assay.results import Note, percent
 from assay.stats.intervals import LEVEL
-from assay.tables.marked_errors import Errors, read_errors
+from assay.tables.answers import Errors, read_errors
 from assay.tables.tables import Ratings, Sample, TestSet
 
 LENGTH_BANDS = 4

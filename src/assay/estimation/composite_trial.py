@@ -8,8 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.designs.base import DesignUnits
-from assay.designs.names import find_design
+from assay.designs.base import DesignUnits, find_design
 from assay.engine import Workers, run
 from assay.estimation.composite import MIN_SYSTEMS, between_systems, join
 from assay.estimation.evaluate import all_scores, check_trial

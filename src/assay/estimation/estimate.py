@@ -33,8 +33,8 @@ from assay.estimation.study import Study, make_study
 from assay.pay import pay_of
 from assay.results import UNPAID, Costs, Note, has_note, plural
 from assay.stats.intervals import LEVEL, POWER, contrast_covariance, shrunk_gap, stable_ranking
+from assay.tables.answers import Errors
 from assay.tables.history import add_history
-from assay.tables.marked_errors import Errors
 from assay.tables.tables import Ratings, Sample, TestSet
 
 if TYPE_CHECKING:

@@ -18,8 +18,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy import special
 
-from assay.designs.base import DesignUnits, SamplingDesign
-from assay.designs.names import find_design
+from assay.designs.base import DesignUnits, SamplingDesign, find_design
 from assay.designs.population import Population
 from assay.engine import Workers, run
 from assay.errors import InputError, OptionError, need_count, need_known, need_level

@@ -20,8 +20,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from assay.designs.base import design_of
-from assay.designs.names import watchable_designs
+from assay.designs.base import design_of, watchable_designs
 from assay.errors import InputError, OptionError, need_count, need_known
 from assay.estimation.looks import (
     FIRST_LOOK,

@@ -44,7 +44,7 @@ from assay.stats.intervals import t_interval, t_probability
 from assay.tables.tables import Ratings, Sample, TestSet
 
 if TYPE_CHECKING:
-    from assay.designs.strata import Strata
+    from assay.designs.base import Strata
     from assay.estimation.severity import SeverityError
     from assay.estimation.skipping import Classes
 

@@ -13,10 +13,8 @@ from assay.errors import OptionError, Problem, TableError, need_known
 from assay.formats.catalogue import FORMATS, Options, load_format, refuse_unused, save_format
 from assay.formats.mqm import GOOGLE_WEIGHTS, mqm_scores
 from assay.results import Note, Result, signature
-from assay.tables.edits import read_edits
-from assay.tables.judgments import read_judgments
+from assay.tables.answers import read_edits, read_errors, read_judgments
 from assay.tables.load import CheckedTable, Columns, Findings, Only, Raw, Source, printable
-from assay.tables.marked_errors import read_errors
 from assay.tables.schemas import SCHEMAS, find_schema
 from assay.tables.tables import Sample, TestSet, read_ratings, read_sample, read_scores
 from assay.tables.typed_files import save

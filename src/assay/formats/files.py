@@ -20,7 +20,6 @@ from assay.errors import OptionError, did_you_mean, need_known
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR, NO_SEVERITY
 from assay.results import Note
 from assay.tables.irregular_text import read_by_rows
-from assay.tables.json_text import JsonError, as_text, json_column, json_lines, parse_json
 from assay.tables.load import (
     Findings,
     Raw,
@@ -35,6 +34,7 @@ from assay.tables.load import (
 )
 from assay.tables.schemas import SCHEMAS
 from assay.tables.tables import TestSet, read_scores
+from assay.tables.typed_files import JsonError, as_text, json_column, json_lines, parse_json
 
 BREAKS = r"[\n\r]"
 """What ends a line, for most readers of text files."""

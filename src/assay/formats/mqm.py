@@ -16,7 +16,7 @@ from types import MappingProxyType
 
 import polars as pl
 
-from assay.errors import OptionError, did_you_mean
+from assay.errors import OptionError, need_known
 
 NO_ERROR = "No-error"
 """Category and severity of an output that was looked at and has no errors."""
@@ -113,9 +113,8 @@ def mqm_scores(errors: pl.DataFrame, weights: Weights = GOOGLE_WEIGHTS) -> pl.Da
     known nor among the errors are refused.
     """
     for name in unknown_changes(errors, weights):
-        known = _known(errors)
-        fault = f"names a severity that is neither known nor in the file{did_you_mean(name, known)}"
-        raise OptionError("weights", name, fault, f"choose from {', '.join(known[:50])}")
+        fault = "names a severity that is neither known nor in the file"
+        need_known("weights", name, _known(errors), fault)
     key = [name for name in ("lp", "system", "doc", "seg", "rater") if name in errors.columns]
     total = pl.col("_weight").sum()
     if weights.cap is not None:

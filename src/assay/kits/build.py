@@ -17,7 +17,7 @@ import polars as pl
 from assay.errors import InputError, OptionError
 from assay.kits.results import BuiltKits, KitDocument, Trace
 from assay.results import Note
-from assay.tables.edits import edit_distance
+from assay.tables.answers import edit_distance
 from assay.tables.tables import TestSet
 from assay.tables.typed_files import save
 

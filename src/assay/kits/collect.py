@@ -15,7 +15,7 @@ import polars as pl
 from assay.errors import InputError, OptionError
 from assay.kits.results import CollectedKits
 from assay.results import Note
-from assay.tables.edits import Edits, edit_distance, read_edits
+from assay.tables.answers import Edits, edit_distance, read_edits
 from assay.tables.load import Findings, Raw, Source, load, refuse, to_number, to_text
 
 Empty: TypeAlias = Literal["refuse", "unchanged", "keep"]

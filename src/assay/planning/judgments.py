@@ -23,7 +23,7 @@ from assay.results import UNPAID, Costs, Note, signature
 from assay.stats.intervals import LEVEL, POWER
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 
 SHARES = (0.5, 0.7, 0.8, 0.9)
 """Shares of significant pairs that every plan shows (the columns of the paper's Table 4)."""

@@ -20,7 +20,7 @@ from assay.ranking.uncertainty import MIN_BLOCKS, shortest_ranges
 from assay.results import Note
 from assay.stats.intervals import cluster_numbers, rank_ranges
 from assay.stats.progress import Progress
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 from assay.worlds.judgments import draw_qualities, win_counts
 
 TESTS = ("sign", "pooled")

@@ -13,7 +13,7 @@ from assay.estimation.overlap import Overlap, find_overlap
 from assay.estimation.results import UNKNOWN_REACH
 from assay.planning.spread import RaterPart
 from assay.results import Note
-from assay.tables.judgments import need_one_lp
+from assay.tables.answers import need_one_lp
 from assay.tables.tables import SAME_AS_RATINGS, Ratings, TestSet
 
 MIN_SEGMENTS_FOR_CORRELATION = 10

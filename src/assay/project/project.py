@@ -65,8 +65,7 @@ class Project:
         Raises:
             TableError: What the file would say is not valid; nothing is written.
         """
-        from assay.project.reader import parse_settings
-        from assay.project.text import with_key
+        from assay.project.reader import parse_settings, with_key
         from assay.tables.load import decode_utf8, read_bytes, write_bytes
 
         text = before = decode_utf8(read_bytes(self.file), str(self.file))

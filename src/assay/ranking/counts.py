@@ -15,7 +15,7 @@ import scipy  # its parts are loaded when first used: they are slow to load
 
 from assay.errors import InputError, OptionError
 from assay.results import Note
-from assay.tables.judgments import Judgments, need_one_lp
+from assay.tables.answers import Judgments, need_one_lp
 
 UNITS: dict[str, tuple[str, ...]] = {
     "document": ("lp", "doc"),

@@ -23,7 +23,7 @@ from assay.ranking.counts import count as count_judgments
 from assay.results import UNPAID, Costs, Note, Result, signature
 from assay.stats.betting import coin_evidence, coin_interval
 from assay.stats.intervals import LEVEL
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 
 MAX_MORE = 1_000_000
 """The most further judgments of a pair that advice asks for."""

@@ -33,7 +33,7 @@ from assay.ranking.counts import (
 from assay.ranking.counts import count as count_judgments
 from assay.results import Result, signature
 from assay.stats.random import Rng, seeded
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 
 PRIOR_SD = 0.5
 """Prior standard deviation of strengths, on a scale where certain wins are a difference of 2."""

@@ -28,7 +28,7 @@ from assay.results import UNPAID, Costs, Note, Result, signature
 from assay.stats.intervals import LEVEL, cluster_numbers, competition_ranks
 from assay.stats.progress import Progress, silent
 from assay.stats.random import Rng, seeded, spawn
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 
 if TYPE_CHECKING:
     from assay.ranking.calibration import Calibration

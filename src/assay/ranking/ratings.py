@@ -40,7 +40,7 @@ from assay.results import UNPAID, Costs, Note
 from assay.stats.intervals import LEVEL, competition_ranks
 from assay.stats.intervals import holm as holm_adjusted
 from assay.stats.random import Rng, seeded
-from assay.tables.judgments import need_one_lp
+from assay.tables.answers import need_one_lp
 from assay.tables.tables import Ratings
 
 

@@ -32,7 +32,7 @@ from assay.ranking.uncertainty import gap_stderr
 from assay.results import Result, signature
 from assay.stats.intervals import LEVEL, Interval
 from assay.stats.random import Rng, seeded
-from assay.tables.judgments import Judgments
+from assay.tables.answers import Judgments
 
 GRID = np.geomspace(0.3, 300.0, 100)
 """The values of sigma at which the likelihood is evaluated first."""

@@ -15,14 +15,14 @@ from typing import NamedTuple
 import numpy as np
 import polars as pl
 
-from assay.designs.names import find_design
+from assay.designs.base import find_design
 from assay.designs.population import Population
 from assay.errors import InputError, OptionError, need_count, need_known
 from assay.results import Note, Result, signature
 from assay.sampling.draw import budget_size
 from assay.stats.incremental import choose_next
 from assay.stats.random import Rng, seeded
-from assay.tables.tables import Ratings, Sample, TestSet
+from assay.tables.tables import Ratings, Sample, TestSet, places_in
 
 METHODS = ("docs-incr-human", "docs-incr-metrics", "adaptive")
 FIRST_SHARE = 1 / 3
@@ -254,9 +254,7 @@ def _sample_order(
     frame = sample.frame
     if "order" in frame.columns:
         frame = frame.sort("order", maintain_order=True)
-    places = test_set.segments.select(test_set.key).with_row_index("_place")
-    joined = frame.join(places, on=list(test_set.key), how="left", maintain_order="left")
-    order = joined["_place"].cast(pl.Int64).to_numpy()
+    order = places_in(frame, test_set)
     cluster = np.arange(len(order))
     if "snippet" in frame.columns:
         cluster = np.unique(frame["snippet"].to_numpy(), return_inverse=True)[1]

@@ -21,7 +21,7 @@ from assay.designs.snippets import TilesPlan
 from assay.errors import InputError, need_known
 from assay.results import UNPAID, Costs, Note, Result, signature
 from assay.sampling.budget import context_mask
-from assay.sampling.forecast import expected_effect, expected_likeness
+from assay.sampling.draw import expected_effect, expected_likeness
 from assay.stats.clustered import prefix_sums, window_sums
 from assay.tables.tables import Design, Sample, TestSet
 

@@ -1,174 +1,231 @@
-"""Answers in other people's layouts: side by side, in several files, without a test set."""
+"""What people answered besides scores, scores in several files, and scores without a test set."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import numpy as np
 import polars as pl
 
-from assay.errors import InputError
+from assay.errors import InputError, OptionError, need_known
 from assay.results import Note, plural
-from assay.tables.guess import JOIN, Guess
-from assay.tables.layout import filled_down, rows_alone
 from assay.tables.load import (
     MAX_LISTED,
+    CheckedTable,
+    Columns,
     Findings,
+    Only,
     Raw,
     Source,
-    load,
-    to_number,
-    to_text,
+    conform,
 )
-from assay.tables.names import side_of
-from assay.tables.numerals import seconds_of, understood
 from assay.tables.schemas import RESERVED, SCHEMAS
-from assay.tables.tables import ANSWER, Ratings, TestSet, read_scores
+from assay.tables.tables import ANSWER, Ratings, TestSet, place_in, read_scores
+
+
+@dataclass(frozen=True, eq=False)
+class Judgments(CheckedTable):
+    """Who won against whom; ``set`` joins the judgments made on one screen."""
+
+    @cached_property
+    def systems(self) -> tuple[str, ...]:
+        """The systems compared, in the order they first appear, left before right."""
+        # One column at a time: joining both columns of a million rows is slow.
+        firsts = []
+        for side in ("left", "right"):
+            column = self.frame[side]
+            rows = column.arg_unique()
+            names = column.gather(rows).to_list()
+            firsts += [(row, side, name) for row, name in zip(rows.to_list(), names, strict=True)]
+        return tuple(dict.fromkeys(name for _, _, name in sorted(firsts)))
+
+
+def read_judgments(
+    source: Source | Raw,
+    *,
+    columns: Columns | None = None,
+    exclude: Sequence[str] = (),
+    only: Only | None = None,
+) -> Judgments:
+    """Read a judgments table; ``exclude`` leaves out every judgment of these systems.
+
+    ``only`` reads part of the rows (``{"lp": "en-de"}``).
+
+    >>> import polars as pl
+    >>> rows = {"left": ["A", "B"], "right": ["B", "C"], "winner": ["left", "tie"]}
+    >>> read_judgments(pl.DataFrame(rows)).systems
+    ('A', 'B', 'C')
+    """
+    frame, findings = conform(source, "judgments", columns=columns, only=only)
+    itself = "'{}' is compared with itself; left and right must differ"
+    findings.rows(frame["left"] == frame["right"], "right", frame["right"], itself)
+    findings.stop()
+    notes = list(findings.notes)
+    known = Judgments(frame).systems
+    for name in exclude:
+        need_known("exclude", name, known, "is not among the judged systems")
+    if exclude:
+        rows = frame.height
+        out = pl.col("left").is_in(list(exclude)) | pl.col("right").is_in(list(exclude))
+        frame = frame.filter(~out)
+        if not frame.height:
+            raise OptionError("exclude", ", ".join(exclude), "leaves no judgment", "exclude fewer")
+        text = f"{rows - frame.height:,} judgments of excluded systems left out"
+        notes.append(Note("excluded-systems", text))
+    return Judgments(frame, tuple(notes))
+
+
+def need_one_lp(frame: pl.DataFrame, what: str) -> None:
+    """Refuse answers of several language pairs: systems of different pairs are not compared."""
+    if "lp" in frame.columns and frame["lp"].n_unique() > 1:
+        pairs = ", ".join(frame["lp"].unique(maintain_order=True)[:40])
+        raise InputError(
+            f"the {what} are of several language pairs ({pairs}); choose one with `only`"
+            f" (lp={pairs.split(', ')[0]})"
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Edits(CheckedTable):
+    """One row per segment that an editor post-edited."""
+
+    @cached_property
+    def editors(self) -> tuple[str, ...]:
+        """The editors, in the order of the file."""
+        return tuple(self.frame["editor"].unique(maintain_order=True))
+
+
+def read_edits(
+    source: Source | Raw, *, columns: Columns | None = None, only: Only | None = None
+) -> Edits:
+    """Read a table of edits; an empty translation or edit is empty text, not a missing value.
+
+    ``only`` reads part of the rows (``{"domain": "news"}``).
+
+    >>> import polars as pl
+    >>> row = {"system": "A", "doc": "d", "seg": 1, "editor": "E", "mt": "so", "edited": "so!"}
+    >>> read_edits(pl.DataFrame([row])).editors
+    ('E',)
+    """
+    return _read_edits(source, columns, only)[0]
+
+
+def as_edits(edits: Edits | Source) -> Edits:
+    """Edits as given, or read from a file or frame."""
+    return edits if isinstance(edits, Edits) else read_edits(edits)
+
+
+def join_edits(
+    sources: Sequence[tuple[Source | Raw, Columns | None]], *, only: Only | None = None
+) -> Edits:
+    """Join tables of edits, each with its column names; a row in two of them is refused."""
+    tables: list[tuple[Edits, Findings]] = []
+    for source, columns in sources:
+        table, findings = _read_edits(source, columns, only)
+        if tables:
+            from assay.tables.faults import edited_twice
+
+            edited_twice(table.frame, findings, tables)
+        tables.append((table, findings))
+    notes = [
+        note if len(tables) == 1 else Note(note.code, f"{findings.raw.source}: {note}")
+        for table, findings in tables
+        for note in table.notes
+    ]
+    frame = pl.concat([table.frame for table, _ in tables], how="diagonal_relaxed")
+    if len(tables) > 1 and (other := _other_sources(frame)).any():
+        row = frame.filter(other).row(0, named=True)
+        raise InputError(
+            f"document '{row['doc']}', segment '{row['seg']}' has different sources in two files;"
+            " name documents and segments so that each is one text"
+        )
+    return Edits(frame, tuple(notes))
+
+
+def _other_sources(frame: pl.DataFrame) -> pl.Series:
+    """Rows whose source differs from the first of their segment in more than white space."""
+    if "source" not in frame.columns:
+        return pl.Series([False] * frame.height, dtype=pl.Boolean)
+    text = pl.col("source").str.replace_all(r"\s+", " ").str.strip_chars()
+    first = text.drop_nulls().first().over("doc", "seg")
+    return frame.select((text != first).fill_null(False)).to_series()
+
+
+def _read_edits(
+    source: Source | Raw, columns: Columns | None, only: Only | None
+) -> tuple[Edits, Findings]:
+    frame, findings = conform(source, "edits", columns=columns, only=only)
+    message = (
+        "'{}' is not the source that this segment has in an earlier row; give every segment of a"
+        " document its own seg"
+    )
+    if "source" in frame.columns:
+        findings.rows(_other_sources(frame), "source", frame["source"], message)
+    findings.stop()
+    frame = frame.with_columns(pl.col("mt", "edited").fill_null(""))
+    empty = frame.select(
+        (pl.col("edited").str.strip_chars() == "") & (pl.col("mt").str.strip_chars() != "")
+    ).to_series()
+    if number := int(empty.sum()):
+        (line,) = findings.raw.lines(empty.arg_true()[:1].to_list())
+        text = (
+            f"{number:,} edited texts are empty (first: line {line}) and count as deleted by the"
+            " editor; where a segment was not edited, fill in its text or remove the row"
+        )
+        findings.notes.append(Note("empty-edits", text))
+    return Edits(frame, tuple(findings.notes)), findings
+
+
+def edit_distance(mt: str, edited: str) -> float:
+    """100 x character Levenshtein distance / length of the longer text (korotaev2022).
+
+    >>> edit_distance("the cat", "the hat"), edit_distance("", "")
+    (14.285714285714285, 0.0)
+    """
+    from rapidfuzz.distance import Levenshtein
+
+    return 100 * float(Levenshtein.normalized_distance(mt, edited))
+
+
+@dataclass(frozen=True, eq=False)
+class Errors(CheckedTable):
+    """Errors that raters marked: category, severity and position.
+
+    ``start`` and ``end`` are half-open and count code points of the text on ``side``.
+    """
+
+
+def read_errors(
+    source: Source | Raw, test_set: TestSet | None = None, *, columns: Columns | None = None,
+    only: Only | None = None,
+) -> Errors:  # fmt: skip
+    """Read a table of marked errors and check it against the test set it is about.
+
+    ``only`` reads part of the rows (``{"lp": "en-de"}``).
+
+    >>> import polars as pl
+    >>> marked = pl.DataFrame({
+    ...     "system": ["A", "A"], "seg": [1, 1], "category": ["accuracy", "fluency"],
+    ...     "severity": ["major", "minor"],
+    ... })
+    >>> read_errors(marked).frame.height
+    2
+    """
+    frame, findings = conform(source, "errors", columns=columns, only=only)
+    if "start" in frame.columns and "end" in frame.columns:
+        wrong = frame["end"] < frame["start"]
+        findings.rows(wrong, "end", frame["end"], "{} is before start; correct it")
+    if test_set is not None:
+        frame = place_in(frame, test_set, findings)
+    findings.stop()
+    return Errors(frame, tuple(findings.notes))
+
 
 MIN_COMPARED, MUCH_WIDER = 10, 4
 """From so many scores on, and where the others reach so much higher, scales are compared."""
-
-
-def tidy(source: Source, found: Guess) -> pl.DataFrame:
-    """A table in Assay's layout, as it was guessed: Assay's names, one answer per row.
-
-    >>> import assay
-    >>> wide = pl.DataFrame({"Segment": [1, 2], "Engine": ["A", "A"], "Rater 1": [70, 80],
-    ...                      "Rater 2": [75, None]})
-    >>> tidy(wide, assay.guess(wide)).rows()
-    [('1', 'A', 'Rater 1', 70), ('1', 'A', 'Rater 2', 75), ('2', 'A', 'Rater 1', 80)]
-    """
-    return tidied(source, found)[0]
-
-
-def tidied(source: Source, found: Guess) -> tuple[pl.DataFrame, tuple[Note, ...]]:
-    """The table that :func:`tidy` gives, and its notes."""
-    raw = as_guessed(source, found)
-    names = {user: name for name, user in found.columns.items()}
-    taken = [name for name in found.columns if name not in names]
-    return raw.frame.drop(taken, strict=False).rename(names), raw.notes
-
-
-def as_guessed(source: Source, found: Guess, file: str | None = None) -> Raw:
-    """A table with one answer per row; its other columns keep their names.
-
-    ``file`` is what its name says where it is one of several: a rater, or a system.
-    """
-    found.need_answers()
-    if isinstance(source, pl.DataFrame):
-        texts = [found.columns[name] for name in ("doc", "seg") if name in found.columns]
-        source = source.with_columns(to_text(source[name]) for name in texts)
-    raw = load(source, text=lambda name: name not in (*found.melted, *found.metrics))
-    if file is not None and "file" in found.columns.values() and "file" not in raw.frame.columns:
-        raw = replace(raw, frame=raw.frame.with_columns(file=pl.lit(file)))
-    return rows_as_guessed(raw, found)
-
-
-def rows_as_guessed(raw: Raw, found: Guess) -> Raw:
-    """The same for a table that is already loaded."""
-    own = found.columns
-    key = [own[n] for n in ("lp", "system", "doc", "seg", "rater", "editor") if n in own]
-    names = [*key, *(own[n] for n in ("source", "reference") if n in own)]
-    raw = _with_numbers(filled_down(rows_alone(raw), names, key), found)
-    if found.melted:
-        return _long(raw, found)
-    return _with_sides(raw, found) if found.table == "judgments" else raw
-
-
-def _with_numbers(raw: Raw, found: Guess) -> Raw:
-    """Turn numbers written for people into plain numbers, and times into seconds."""
-    own, changed, said = found.columns, list[pl.Series](), dict[str, list[str]]()
-    texts = {own[n] for n in ("doc", "seg") if n in own}
-    wanted = [own[n] for n in ("score", "words") if n in own]
-    wanted += [*found.metrics, *(found.melted if found.value == "score" else ())]
-    for name in wanted:
-        if name not in texts and (read := understood(raw.frame[name])) is not None:
-            changed.append(read[0].alias(name))
-            said.setdefault(read[1], []).append(name)
-    if "seconds" in own:
-        times, how = _in_seconds(raw, raw.frame[own["seconds"]], found.scaled("seconds"))
-        changed.append(times)
-        if how:
-            said.setdefault(how, []).append(times.name)
-    if not changed:
-        return raw
-    read_as = "; ".join(f"{', '.join(names)} (read {how})" for how, names in said.items())
-    notes = (Note("numbers-read", f"numbers written for people: {read_as}"),) if said else ()
-    return replace(raw, frame=raw.frame.with_columns(changed), notes=(*raw.notes, *notes))
-
-
-def _in_seconds(raw: Raw, times: pl.Series, scale: float) -> tuple[pl.Series, str]:
-    """Times in seconds, by the unit in the column's name, and how they were written."""
-    if (clock := seconds_of(times)) is not None:
-        return clock.alias(times.name), "hours, minutes and seconds"
-    if (read := understood(times)) is not None:
-        return (read[0] * scale).alias(times.name), read[1]
-    if scale == 1:
-        return times, ""
-    findings = Findings(raw)
-    number = to_number(times, findings, times.name)
-    findings.stop()
-    return (number * scale).alias(times.name), ""
-
-
-def _long(raw: Raw, found: Guess) -> Raw:
-    """Turn every column of a rater or system into rows; an empty cell is no answer."""
-    into, value = str(found.into), str(found.value)
-    spread = into.split(JOIN)
-    kept = [n for n in raw.frame.columns if n not in found.melted and n not in (*spread, value)]
-    kinds = [raw.frame.schema[name] for name in found.melted]
-    whole = all(kind.is_integer() for kind in kinds)
-    number = pl.Int64 if whole else pl.Float64
-    kind = number if all(kind.is_numeric() for kind in kinds) else pl.String
-    numbered = raw.frame.with_row_index("_row")
-
-    def labels(label: str) -> list[str]:
-        return label.split(JOIN) if len(spread) > 1 else [label]
-
-    parts = [
-        numbered.select(
-            "_row", *kept, *(pl.lit(who).alias(what) for what, who in
-                             zip(spread, labels(label), strict=True)),
-            pl.col(name).cast(kind).alias(value),
-        )
-        for name, label in found.melted.items()
-    ]  # fmt: skip
-    long = pl.concat(parts).sort("_row", maintain_order=True)
-    empty = pl.col(value).is_null()
-    if kind == pl.String:
-        empty |= pl.col(value).str.strip_chars() == ""
-    long = long.filter(~empty)
-    return replace(raw, frame=long.drop("_row"), lines=raw.lines_of(long["_row"]))
-
-
-def _with_sides(raw: Raw, found: Guess) -> Raw:
-    """Judgments whose winner is a side, even if the file names a column or a system."""
-    left, right, winner = (found.columns[name] for name in ("left", "right", "winner"))
-    said = {*to_text(raw.frame[winner]).drop_nulls().str.strip_chars()}
-    if any(
-        said <= words.keys() for rule in SCHEMAS["judgments"].columns for words in rule.spellings
-    ):
-        return raw  # the reader knows these
-
-    def side(a: str, b: str, said: str | None) -> str | None:
-        if said is None or said in (a, b):
-            return said if said is None else "left" if said == a else "right"
-        return side_of(said, found.columns) or said
-
-    rows = raw.frame.select(pl.col(left, right, winner).cast(pl.String)).rows()
-    read: dict[str, set[str]] = {}
-    for _, _, word in rows:
-        if word is not None and (known := side_of(word, found.columns)):
-            read.setdefault(known, set()).add(word)
-    steps = [f"{', '.join(sorted(words))} as {to}" for to, words in read.items() if len(words) > 1]
-    text = f"{winner}: {'; '.join(steps)}; by how much is not used"
-    notes = (Note("values-read", text),) if steps else ()
-    return replace(
-        raw, frame=raw.frame.with_columns(pl.Series(winner, [side(*row) for row in rows])),
-        notes=(*raw.notes, *notes),
-    )  # fmt: skip
 
 
 def join_ratings(tables: Sequence[tuple[str, Ratings]]) -> Ratings:

@@ -16,7 +16,7 @@ from assay.tables.names import OF_EDITORS
 from assay.tables.schemas import SCHEMAS, ColumnRule, Schema
 
 if TYPE_CHECKING:
-    from assay.tables.edits import Edits
+    from assay.tables.answers import Edits
 
 FOLDER = "is a folder; name a file in it, or make a project of it with `assay new`"
 PLACES = {

@@ -264,7 +264,7 @@ def _load_file(path: Path, text: Callable[[str], bool]) -> Raw:
         return READERS[ending](data, path)
     notes: tuple[Note, ...] = ()
     if not data.isascii():
-        from assay.tables.encodings import in_utf8
+        from assay.tables.irregular_text import in_utf8
 
         data, notes = in_utf8(data, path)
     raw = read_delimited(data, path, text)
@@ -421,7 +421,7 @@ def decode_utf8(data: bytes, source: str) -> str:
     if data[:2] not in (b"\xff\xfe", b"\xfe\xff", b"PK"):
         with suppress(UnicodeDecodeError):
             return data.decode("utf-8-sig")
-    from assay.tables.encodings import decode_unusual
+    from assay.tables.irregular_text import decode_unusual
 
     return decode_unusual(data, source)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Literal
 
 import polars as pl
@@ -67,26 +68,11 @@ class Schema:
         object.__setattr__(self, "required", needed)
 
 
-def _key(name: str) -> ColumnRule:
-    return ColumnRule(name, required=True, filled=True)
-
-
-def _part(name: str) -> ColumnRule:
-    return ColumnRule(name, filled=True)
-
-
-def _amount(name: str) -> ColumnRule:
-    return ColumnRule(name, "number", low=0)
-
-
-def _text(name: str) -> ColumnRule:
-    return ColumnRule(name)
-
-
-def _whole(name: str, low: int = 0) -> ColumnRule:
-    return ColumnRule(name, "whole", low=low)
-
-
+_key = partial(ColumnRule, required=True, filled=True)
+_part = partial(ColumnRule, filled=True)
+_amount = partial(ColumnRule, type="number", low=0)
+_whole = partial(ColumnRule, type="whole", low=0)
+_text = ColumnRule
 _SIDE = ColumnRule("side", choices=("source", "target"))
 _WINNER = ColumnRule(
     "winner", required=True, filled=True, choices=("left", "right", "tie"),
@@ -118,12 +104,13 @@ SCHEMAS = {
         Schema("edits", (
             _key("system"), _key("doc"), _key("seg"), _key("editor"), _text("source"),
             ColumnRule("mt", required=True), ColumnRule("edited", required=True),
-            _amount("words"), _amount("seconds"), _whole("position", 1),
+            _amount("words"), _amount("seconds"), _whole("position", low=1),
         ), key=("system", "doc", "seg", "editor"), spelled=("system", "editor")),
         Schema("sample", (
             _part("system"), _part("doc"), _key("seg"), _text("snippet"), _text("stratum"),
-            _whole("stratum_start"), _whole("stratum_size", 1), ColumnRule("position", "number"),
-            _whole("order", 1), _PROBABILITY, _key("design"), _part("lp"),
+            _whole("stratum_start"), _whole("stratum_size", low=1),
+            ColumnRule("position", "number"), _whole("order", low=1), _PROBABILITY, _key("design"),
+            _part("lp"),
         ), key=("lp", "system", "doc", "seg")),
     )
 }  # fmt: skip

@@ -122,12 +122,8 @@ class TestSet(CheckedTable):
     def positions(self) -> tuple[np.ndarray, np.ndarray]:
         """For every row of the frame, the positions of its system and its segment."""
         systems = {name: i for i, name in enumerate(self.systems)}
-        numbered = self.segments.select(self.key).with_row_index("_segment")
-        rows = self.frame.select("system", *self.key).join(
-            numbered, on=list(self.key), how="left", maintain_order="left", nulls_equal=True
-        )
-        system = rows["system"].replace_strict(systems, return_dtype=pl.Int64)
-        return system.to_numpy(), rows["_segment"].cast(pl.Int64).to_numpy()
+        system = self.frame["system"].replace_strict(systems, return_dtype=pl.Int64)
+        return system.to_numpy(), places_in(self.frame, self)
 
     def matrix(self, column: str) -> np.ndarray:
         """A numeric column as systems x segments; NaN where there is no value."""
@@ -267,7 +263,7 @@ def _choose_metrics(
         if frame[name].dtype.is_numeric():
             chosen.append(name)
             continue
-        from assay.tables.columns import NEARLY_NUMBERS, SOME_NUMBERS, numeric_share
+        from assay.tables.guess import NEARLY_NUMBERS, SOME_NUMBERS, numeric_share
 
         share, example = numeric_share(frame[name])
         if share >= NEARLY_NUMBERS:
@@ -457,7 +453,9 @@ def places_in(rows: pl.DataFrame, test_set: TestSet) -> np.ndarray:
     """Where the segments of these rows stand in the reading order of the test set."""
     key = list(test_set.key)
     places = test_set.segments.select(key).with_row_index("_place")
-    joined = rows.select(key).join(places, on=key, how="left", maintain_order="left")
+    joined = rows.select(key).join(
+        places, on=key, how="left", maintain_order="left", nulls_equal=True
+    )
     return joined["_place"].cast(pl.Int64).to_numpy()
 
 
@@ -662,7 +660,7 @@ def refuse_answers(
             )
             faults.append((name, text))
         elif called is not None:
-            from assay.tables.columns import is_like
+            from assay.tables.guess import is_like
 
             if is_like(name, called):
                 faults.append((name, f"is named like the score '{called}'"))

@@ -16,7 +16,7 @@ import polars as pl
 from numpy.typing import NDArray
 
 from assay.stats.random import Rng, as_rng
-from assay.tables.edits import Edits
+from assay.tables.answers import Edits
 
 Seen = tuple[str, str, str]
 """Editor, document and system: one document of a kit, in the order of work."""

@@ -24,7 +24,7 @@ from numpy.typing import NDArray
 
 from assay.errors import OptionError
 from assay.stats.random import Rng, as_rng
-from assay.tables.judgments import Judgments, read_judgments
+from assay.tables.answers import Judgments, read_judgments
 
 SCALE = 10.0
 """Qualities range from 0 to this."""

@@ -17,8 +17,7 @@ from scipy.special import ndtr
 from assay.errors import OptionError
 from assay.results import signature
 from assay.stats.random import Rng, as_rng, seeded
-from assay.tables.judgments import Judgments, read_judgments
-from assay.tables.marked_errors import Errors, read_errors
+from assay.tables.answers import Errors, Judgments, read_errors, read_judgments
 from assay.tables.schemas import RESERVED
 from assay.tables.tables import Ratings, Sample, TestSet, read_ratings, read_scores
 from assay.worlds.judgments import judgment_columns, screens

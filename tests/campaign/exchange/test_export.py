@@ -15,8 +15,7 @@ from assay.campaign.records import Answer, Collected, Span, Stored, Timing
 from assay.collecting.campaigns import Exported
 from assay.errors import InputError, OptionError
 from assay.project.reader import parse_settings
-from assay.project.rules import better_of
-from assay.project.settings import Pay, Scale, Settings, Stop
+from assay.project.settings import Pay, Scale, Settings, Stop, better_of
 
 SCORES = pl.DataFrame({
     "system": ["A", "B", "A", "B"], "doc": ["d"] * 4, "seg": ["1", "1", "2", "2"],

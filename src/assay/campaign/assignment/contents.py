@@ -22,7 +22,7 @@ from assay.kits.results import KitDesign
 from assay.project.settings import Settings
 from assay.sampling.draw import sample as draw_sample
 from assay.stats.random import Rng, seeded
-from assay.tables.marked_errors import Errors
+from assay.tables.answers import Errors
 from assay.tables.tables import Sample, TestSet
 
 WHOLE = "100%"

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from assay.campaign.protocols import make_protocol
 from assay.project.project import FILE
+from assay.project.reader import written
 from assay.project.settings import Settings
-from assay.project.text import written
 from assay.tables.load import write_bytes
 
 HEAD = (

@@ -28,8 +28,7 @@ from assay.designs.base import design_of
 from assay.project.settings import Settings, Stop
 from assay.results import percent
 from assay.stats.looks import planned_sizes
-from assay.tables.edits import Edits, read_edits
-from assay.tables.judgments import Judgments, read_judgments
+from assay.tables.answers import Edits, Judgments, read_edits, read_judgments
 from assay.tables.tables import Ratings, Sample, TestSet, read_ratings, read_sample, read_scores
 
 FIRST_SCORES = 60

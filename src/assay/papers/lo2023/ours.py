@@ -41,7 +41,7 @@ from assay.papers.lo2023.scores import (
     usable,
 )
 from assay.results import Note
-from assay.sampling.trial import StabilityRecord
+from assay.sampling.stability import StabilityRecord
 
 DRAWS, FEWEST_DRAWS = 1000, 1
 RUNS = 13

@@ -17,8 +17,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from assay.designs.base import DesignUnits
-from assay.designs.names import find_design
+from assay.designs.base import DesignUnits, find_design
 from assay.designs.population import Population
 from assay.estimation.kernels import adjusted_means, make_features
 from assay.papers.compare import OurNumber, PrintedCell, Task, extra, read_printed
