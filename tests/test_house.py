@@ -211,7 +211,7 @@ def test_the_maps_of_the_tree_are_whole() -> None:
     for name, home in assay._homes().items():  # type: ignore[attr-defined]
         if name.islower() and not name.startswith("_"):
             homes[home.split(".")[1]].add(name)
-    assert public == dict(homes)
+    assert public == dict(homes), "the list of public functions in CONTRIBUTING.md"
 
 
 def test_files_and_functions_are_short() -> None:

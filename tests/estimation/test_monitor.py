@@ -366,11 +366,16 @@ def test_raters_that_differ_make_looks_wider(four: World) -> None:
         pl.col("score").mean(), rater=pl.lit("x")), checked=None)  # fmt: skip
     known = assay.monitor(four.test_set, both, sample=drawn, goal="ranking").looks
     hidden = assay.monitor(four.test_set, one, sample=drawn, goal="ranking").looks
-    for look in known:
-        other = next((o for o in hidden if (o.what, o.n) == (look.what, look.n)), None)
-        if other is not None:
-            assert look.estimate == pytest.approx(other.estimate)
-            assert look.stderr > other.stderr
+    pairs = [
+        (look, other)
+        for look in known
+        for other in hidden
+        if (other.what, other.n) == (look.what, look.n)
+    ]
+    assert {look.what for look, _ in pairs} == {look.what for look in known}
+    for look, other in pairs:
+        assert look.estimate == pytest.approx(other.estimate)
+        assert look.stderr > other.stderr
 
 
 # --- what is kept -------------------------------------------------------------------------------

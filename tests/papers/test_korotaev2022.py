@@ -138,12 +138,17 @@ def test_tables_2_and_3_by_hand(result: Reproduction, folder: Path) -> None:
 
 def test_sums_are_those_of_the_tables(result: Reproduction) -> None:
     for figure, table in (("Figure 1", "Table 2"), ("Figure 3", "Table 3")):
+        assert result.table(figure)
         for cell in result.table(figure):
             parts = [c.ours or 0.0 for c in result.table(table) if c.row == cell.row]
+            assert parts
             assert cell.ours == pytest.approx(sum(parts))
-    for cell in result.table("Figure 2"):
-        if cell.column == "mean":
-            assert cell.ours == pytest.approx((find(result, "Figure 1", cell.row, "sum").ours or 0) / 3)  # noqa: E501  # fmt: skip
+    means = [cell for cell in result.table("Figure 2") if cell.column == "mean"]
+    assert len(means) == 3
+    for cell in means:
+        whole = find(result, "Figure 1", cell.row, "sum").ours
+        assert whole is not None
+        assert cell.ours == pytest.approx(whole / 3)
 
 
 def test_a_far_better_human_translation_is_found(result: Reproduction) -> None:
