@@ -154,7 +154,7 @@ def test_editors_without_times_do_not_count_for_time() -> None:
     degrees = {item.measure: item.degrees for item in whole.differences}
     assert degrees == {"time": 2, "changed": 8}
     told = [note for note in whole.warnings if note.code == "too-few-editors" and "time" in note]
-    assert all(": 3 editors can detect a difference" in note for note in told)
+    assert all(", 3 editors can detect a difference" in note for note in told)
 
 
 def test_a_cell_without_time_leaves_the_documents_judged() -> None:

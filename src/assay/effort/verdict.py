@@ -186,11 +186,12 @@ def difference_warnings(
     """Warn of differences that depend on one editor, or that are too small for so few editors."""
     warnings = []
     for item, number in zip(differences, needed, strict=True):
-        pair = f"{item.left} and {item.right}, {item.measure}"
+        # The sentence begins with a word of its own: a name would be capitalised.
+        pair = f"between {item.left} and {item.right} by {item.measure}"
         if item.deciding_editors:
             warnings.append(Note(
                 "one-editor-decides",
-                f"{pair}: leaving out {' or '.join(item.deciding_editors)} changes the verdict or"
+                f"{pair}, leaving out {' or '.join(item.deciding_editors)} changes the verdict or"
                 f" the sign of the difference ({item.least:.3g} to {item.most:.3g})",
             ))  # fmt: skip
         if item.decided or not item.stderr > 0 or item.difference == 0:
@@ -209,8 +210,8 @@ def difference_warnings(
         count = f"more {what} than can be had" if number is None else f"about {number} {what}"
         warnings.append(Note(
             f"too-few-{what}",
-            f"{pair}: {now} {what} can detect a difference of {visible:.3g} with {POWER:.0%}"
-            f" probability; for the one seen, {abs(item.difference):.3g}, {count} are needed",
+            f"{pair}, {now} {what} can detect a difference of {visible:.3g} with {POWER:.0%}"
+            f" probability; for the observed one, {abs(item.difference):.3g}, {count} are needed",
         ))  # fmt: skip
     return warnings
 

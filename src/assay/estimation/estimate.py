@@ -432,7 +432,7 @@ def _to_decide(item: Difference, estimates: Estimates) -> str:
         )
     return (
         f"{goal}, rate another {_amount(needed - item.n, estimates)}; the true difference is"
-        f" probably about {gap:.3g}, and they find it with {POWER:.0%} probability"
+        f" probably about {gap:.3g}, and they detect it with {POWER:.0%} probability"
     )
 
 
