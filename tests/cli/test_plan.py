@@ -87,7 +87,7 @@ def test_pilot(pilot: Path) -> None:
     ran = run("ratings", *files, "--half-width", 0.5, "--better", "lower", "--metrics", "neural")
     assert ran.exit_code == 0, ran.output
     assert "As the pilot leaves the sd uncertain, " in ran.stdout
-    assert "are taken as a simple random sample" in ran.stderr
+    assert "are treated as a simple random sample" in ran.stderr
     ran = run("ratings", *files, "--better", "lower", "--exclude", "system-1", "--json")
     result = json.loads(ran.stdout)
     assert (result["source"], result["systems"], result["needed"]) == ("pilot", 2, None)

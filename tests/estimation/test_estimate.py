@@ -107,7 +107,7 @@ def test_ratings_outside_the_sample_and_missing_ones_are_counted() -> None:
     assert result.notes[:3] == (
         "1 of 4 rows have no score and count as not rated",
         "1 rated outputs are outside the sample and not used",
-        "1 of 3 drawn outputs have no rating; the rated ones are taken as a random part of all"
+        "1 of 3 drawn outputs have no rating; the rated ones are treated as a random part of all"
         " drawn",
     )
 

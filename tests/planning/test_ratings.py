@@ -234,7 +234,7 @@ class TestPilot:
         assert (plan.population, plan.source, plan.correlation) == (3, "pilot", None)
         assert plan.sd_interval is not None
         assert plan.sd_interval[0] < plan.sd < plan.sd_interval[1]
-        assert plan.notes[0] == "pilot: the 3 rated segments are taken as a simple random sample"
+        assert plan.notes[0] == "pilot: the 3 rated segments are treated as a simple random sample"
         gaps = plan_comparison(pilot=pilot, gap=1.0, population=400)
         assert gaps.difference_sd == pytest.approx(np.std([-1, 1, -3], ddof=1))
 

@@ -456,7 +456,7 @@ def confidence_beside(folder: Path) -> Made:
 @made
 def the_header_again(folder: Path) -> Made:
     made = text_file(folder / "x.csv", NAMES, [*LONG[:40], NAMES, *LONG[40:]])
-    return Made(made.files, TRUTH, says="the column names stand again in line 42")
+    return Made(made.files, TRUTH, says="the column names are repeated in line 42")
 
 
 @made

@@ -104,7 +104,7 @@ def test_differences_and_estimates_agree_or_say_why(world: assay.World) -> None:
             if getattr(block, "name", "") == "differences"
         )  # fmt: skip
         scores[method] = max(gaps)
-        assert ("may deviate a little from the difference of the two estimates" in caption) == (
+        assert ("may differ slightly from the difference of the two estimates" in caption) == (
             max(gaps) > 1e-9
         )
     assert scores["mean"] < 1e-9 < scores["regression"]

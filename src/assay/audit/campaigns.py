@@ -386,7 +386,7 @@ def _notes(estimates: Estimates, basis: _Basis, *, known: bool, guessed: bool) -
     if basis.target == "texts":
         notes.append(Note(
             "new-units",
-            f"intervals are for new {basis.unit}s like the rated ones, taken as a random draw of"
+            f"intervals are for new {basis.unit}s like the rated ones, treated as a random draw of"
             " their kind",
         ))  # fmt: skip
     if guessed:

@@ -131,7 +131,7 @@ def _texts_like_these(
     """How many segments there are to rate where ratings alone are known; None: any such texts."""
     if decide is None and half_width is None and (budget is None or "%" in budget):
         note(
-            f"the {rated:,} rated segments are taken for the whole test set; if there are more,"
+            f"the {rated:,} rated segments are taken to be the whole test set; if there are more,"
             " give --population"
         )
         return rated

@@ -103,7 +103,7 @@ def skipping_notes(
     if classes is not None:
         stand = f"a random part of their class ({classes.what}, merged where ratings are few)"
     text = (
-        f"{unrated:,} of {total:,} drawn outputs have no rating; the rated ones are taken as"
+        f"{unrated:,} of {total:,} drawn outputs have no rating; the rated ones are treated as"
         f" {stand}"
     )
     notes = [Note("skipped", text)]

@@ -112,7 +112,7 @@ def _texts_note(rated: Rated, documents: bool) -> Note:
     held = len(np.unique(rated.document[done])) if documents else int(done.sum())
     units = "documents" if documents else "segments"
     text = (
-        f"intervals are for new {units} like the {held:,} rated ones, taken as a random sample of"
+        f"intervals are for new {units} like the {held:,} rated ones, treated as a random sample of"
         " their kind"
     )
     if documents and held < FEW_DOCUMENTS:

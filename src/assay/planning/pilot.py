@@ -83,7 +83,7 @@ class PilotOrder(NamedTuple):
 def read_pilot(pilot: tuple[TestSet, Ratings], level: float, *, differences: bool = False) -> Pilot:
     """Estimate from a pilot the spread of scores inside systems, or of matched differences.
 
-    The rated segments are taken as a simple random sample. Spread and correlation are pooled
+    The rated segments are treated as a simple random sample. Spread and correlation are pooled
     over systems (or pairs of systems).
     """
     test_set, ratings = _checked(pilot)
@@ -122,7 +122,7 @@ def _notes(
     raters: RaterPart | None, differences: bool,
 ) -> tuple[Note, ...]:  # fmt: skip
     """What the pilot was taken for, and what it says."""
-    text = f"pilot: the {segments:,} rated segments are taken as a simple random sample"
+    text = f"pilot: the {segments:,} rated segments are treated as a simple random sample"
     what = "differences of single ratings" if differences else "single ratings"
     said = (
         f"pilot: {what} have sd {sd[0]:.4g}, {level:.0%} interval {sd[1]:.3g} to {sd[2]:.3g}"

@@ -281,7 +281,7 @@ def _with_raters(tables: Sequence[tuple[str, Ratings]]) -> Sequence[tuple[str, R
     labels = [Path(source).name.partition(".")[0] for source, _ in tables]
     if len({*labels}) < len(labels):
         labels = [source for source, _ in tables]
-    text = "outputs stand in several files without raters: each file was taken as one rater"
+    text = "outputs appear in several files without raters: each file was treated as one rater"
     return [
         (
             source,

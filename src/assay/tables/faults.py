@@ -118,7 +118,7 @@ def repeated_keys(
     """Report every row whose key an earlier row has, with the line of the first."""
     if schema.kind == "scores" and (theirs := [n for n in ("rater", "score") if n in frame]):
         swapped = (
-            f"outputs stand in several rows, and there is a column '{theirs[0]}': this is a table"
+            f"outputs appear in several rows, and there is a column '{theirs[0]}': this is a table"
             " of ratings; the files of scores and ratings are probably swapped"
         )
         findings.header(swapped, theirs[0])

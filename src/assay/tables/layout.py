@@ -210,7 +210,7 @@ def _without_headers(raw: Raw) -> Raw:
         return raw
     kept = (~again).arg_true()
     lines = ", ".join(map(str, raw.lines(again.arg_true().to_list()[:MAX_NAMED])))
-    text = f"the column names stand again in line {lines}: left out"
+    text = f"the column names are repeated in line {lines}: left out"
     return raw.with_rows(kept, Note("header-again", text))
 
 

@@ -360,7 +360,7 @@ def _may_be_words(table: TableReading, column: SeenColumn) -> bool:
 
 
 def ask_for_documents(table: TableReading) -> None:
-    """Ask for the document if outputs stand in several rows that some column tells apart."""
+    """Ask for the document if outputs appear in several rows that some column tells apart."""
     if table.kind not in ("scores", "ratings") or "doc" in table.found or table.asked:
         return
     rows = table._key_rows()
@@ -374,7 +374,7 @@ def ask_for_documents(table: TableReading) -> None:
     ]  # fmt: skip
     if able:
         table.ask(
-            f"Outputs stand in several rows: is {some(able)} the document?",
+            f"Outputs appear in several rows: is {some(able)} the document?",
             *(f"doc={c.name}" for c in able),
         )
 

@@ -377,7 +377,7 @@ def _unlike(result: Estimates) -> str:
         return ""
     fits = "" if result.method == "mean" else " with the metrics of these two"
     return (
-        " It may deviate a little from the difference of the two estimates, as it is computed on"
+        " It may differ slightly from the difference of the two estimates, as it is computed on"
         f" the segments rated for both{fits}."
     )
 
