@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import errno
+import itertools
 import json
 import os
 import random
@@ -10,6 +11,7 @@ import subprocess
 import sys
 import time
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from lxml import etree
@@ -17,8 +19,10 @@ from tests.attacks.writing import FIGURES, REPORTS, SIZES, TABLES, writers
 from tests.conftest import ROOT, fill
 
 import assay
+from assay.cli.demo import demo
 from assay.errors import InputError
-from assay.tables.load import load, write_bytes
+from assay.tables.load import library_errors, load, write_bytes
+from assay.views.page import write_parts
 
 KILLS = int(os.environ.get("ASSAY_KILLS", "3"))
 """More of them in a long run: ASSAY_KILLS=100."""
@@ -104,3 +108,38 @@ def test_what_cannot_be_made_cannot_be_removed(
     monkeypatch.setattr(Path, "unlink", refuse)
     with pytest.raises(InputError, match="t.tsv.*\n.*cannot be written .Read-only file system."):
         write_bytes(tmp_path / "t.tsv", b"new")
+
+
+def test_interrupted_parts_and_demos_leave_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    # A demo that was stopped left files that the next one, in the same folder, refused.
+    world = assay.simulate(documents=6, systems=2, rng=1)
+    plan = assay.plan_ratings(population=500, half_width=0.1, sd=1.0)
+    calls = itertools.count()
+
+    def interrupted(path: Path, data: bytes) -> Path:
+        if next(calls) == 2:
+            raise KeyboardInterrupt
+        path.write_bytes(data)
+        return path
+
+    with monkeypatch.context() as patch:
+        patch.setattr("assay.views.page.write_bytes", interrupted)
+        with pytest.raises(KeyboardInterrupt):
+            write_parts(plan, tmp_path / "parts")
+    with monkeypatch.context() as patch:
+        run = SimpleNamespace(tables={"scores": world.test_set}, results={"plan": plan})
+        patch.setattr("assay.cli.demo._run", lambda *_: run)
+        patch.setattr("assay.cli.demo.save_json", lambda _, path: interrupted(path, b""))
+        calls = itertools.count(2)
+        with pytest.raises(KeyboardInterrupt):
+            demo(output=tmp_path / "demo")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reader_that_never_began_is_closed_in_silence(tmp_path: Path) -> None:
+    # Ctrl-C between two instructions closed it with an exit that was taken for a damaged file.
+    began = library_errors(tmp_path / "t.tsv")
+    began.__enter__()
+    began.gen.close()  # type: ignore[attr-defined]

@@ -41,23 +41,21 @@ def demo(*, output: Path = Path("demo"), seed: int = 1, json: bool = False) -> N
     """
     from assay.stats.random import as_rng
     from assay.tables.load import write_bytes
+    from assay.tables.typed_files import aside
     from assay.views.page import write_report
     from assay.views.section import section_of, show
 
-    try:
-        output.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{output}: no folder can be made there ({error.strerror})") from None
     _refuse_foreign(output)
     page = output / "report.html"
-    run = _run(as_rng(seed), seed)
-    for name, table in run.tables.items():
-        table.write(output / f"{name}.tsv")
-    for name, result in run.results.items():
-        save_json(result.to_dict(), output / f"{name}.json")
-    write_report(list(run.results.values()), page, title=TITLE)
-    made = "".join(f"{_digest(output / name)}  {name}\n" for name in FILES)
-    write_bytes(output / MADE, made.encode())
+    with aside(output) as part:
+        run = _run(as_rng(seed), seed)
+        for name, table in run.tables.items():
+            table.write(part / f"{name}.tsv")
+        for name, result in run.results.items():
+            save_json(result.to_dict(), part / f"{name}.json")
+        write_report(list(run.results.values()), part / page.name, title=TITLE)
+        made = "".join(f"{_digest(part / name)}  {name}\n" for name in FILES)
+        write_bytes(part / MADE, made.encode())
     estimates = run.results["estimates"]
     if json:
         print_json(estimates.to_dict() | {"report": str(page)})

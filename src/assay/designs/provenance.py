@@ -86,7 +86,7 @@ def known_population(
     raise InputError(
         "the sample states other probabilities, strata, positions or snippets than these scores"
         " give; use the same scores, systems, metrics, directions (lower_metrics) and history as"
-        " when it was drawn"
+        " when it was drawn, with rows in the same order"
     )
 
 

@@ -243,7 +243,7 @@ def library_errors(path: Path) -> Iterator[None]:
     """Turn whatever a library raises for a file that it cannot read into a sentence."""
     try:
         yield
-    except (InputError, KeyboardInterrupt, SystemExit):
+    except (InputError, KeyboardInterrupt, SystemExit, GeneratorExit):
         raise
     except BaseException as error:
         from assay.tables.faults import refusal

@@ -15,6 +15,8 @@ import logging
 import math
 import os
 import re
+import secrets
+import shutil
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
@@ -22,6 +24,7 @@ from typing import Any
 
 import polars as pl
 
+from assay.errors import InputError
 from assay.results import Note
 from assay.tables.layout import TOP_ROWS, Top, stacked, top_of
 from assay.tables.limits import LIMITS
@@ -338,6 +341,24 @@ def save(frame: pl.DataFrame, path: str | os.PathLike[str]) -> Path:
         text = defused(flat).write_csv(separator="\t" if ending == ".tsv" else ",")
         return write_bytes(target, text.encode())
     return write_bytes(target, WRITERS[ending](flat, target))
+
+
+@contextmanager
+def aside(folder: Path) -> Iterator[Path]:
+    """A new folder whose files move into ``folder`` when the block ends without an error."""
+    made, part = not folder.exists(), folder / f".{secrets.token_hex(4)}.part"
+    try:
+        part.mkdir(parents=True)
+        yield part
+        for path in sorted(part.iterdir()):
+            path.replace(folder / path.name)
+    except OSError as error:
+        raise InputError(f"{folder}: no folder can be made there ({error.strerror})") from None
+    finally:
+        shutil.rmtree(part, ignore_errors=True)
+        if made:
+            with suppress(OSError):  # it has files
+                folder.rmdir()
 
 
 def _flat(frame: pl.DataFrame) -> pl.DataFrame:

@@ -158,12 +158,10 @@ def write_parts(results: Results, folder: str | os.PathLike[str]) -> tuple[Path,
     >>> sorted({path.name for path in written})[:3]
     ['estimates-differences.csv', 'estimates-differences.md', 'estimates-differences.tex']
     """
+    from assay.tables.typed_files import aside
+
     report = make_report(results, "")
     place = Path(folder)
-    try:
-        place.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        raise InputError(f"{place}: no folder can be made there ({error.strerror})") from None
     taken: set[str] = set()
     blocks = [
         (_free(part.name, block, taken), block)
@@ -171,8 +169,9 @@ def write_parts(results: Results, folder: str | os.PathLike[str]) -> tuple[Path,
         for block in part.shown_in("page")
         if isinstance(block, Table | Figure)
     ]
-    with _consistent():
-        return tuple(path for name, block in blocks for path in _write_block(block, place / name))
+    with _consistent(), aside(place) as part:
+        written = [path for name, block in blocks for path in _write_block(block, part / name)]
+    return tuple(place / path.name for path in written)
 
 
 def _free(section: str, block: Table | Figure, taken: set[str]) -> str:

@@ -7,11 +7,8 @@ from __future__ import annotations
 
 import json
 import os
-import secrets
-import shutil
 from collections import Counter
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from datetime import UTC, datetime
 from itertools import combinations
 from pathlib import Path
@@ -27,7 +24,7 @@ from assay.collecting.campaigns import Exported
 from assay.errors import InputError, OptionError, did_you_mean
 from assay.formats.mqm import NO_CATEGORY, NO_ERROR
 from assay.project.settings import Settings
-from assay.tables.typed_files import save
+from assay.tables.typed_files import aside, save
 
 TABLES = (
     "ratings", "errors", "judgments", "edits", "sample", "scores", "raters", "forms", "events",
@@ -66,30 +63,14 @@ def export_tables(
         if not any(found.partition("-")[0] == name for found in frames):
             raise InputError(f"the campaign has no {name} yet; leave that table out")
     target, named = Path(folder), {name: f"{name}{ending}" for name in frames}
-    _write_all({named[name]: frame for name, frame in frames.items()}, target)
+    with aside(target) as part:
+        for name, frame in frames.items():
+            save(frame, part / named[name])
     rows, project = {name: frame.height for name, frame in frames.items()}, None
     if settings is not None and tables is None:
         project = write_project(settings, named, target)
     paths = tuple(str(target / name) for name in named.values())
     return Exported(paths, sum(rows.values()), rows, None if project is None else str(project))
-
-
-def _write_all(tables: Mapping[str, pl.DataFrame], folder: Path) -> None:
-    """Write all tables aside, then move them into place."""
-    made, part = not folder.exists(), folder / f".{secrets.token_hex(4)}.part"
-    try:
-        part.mkdir(parents=True)
-        for name, frame in tables.items():
-            save(frame, part / name)
-        for name in tables:
-            (part / name).replace(folder / name)
-    except OSError as error:
-        raise InputError(f"cannot create the folder {folder} ({error.strerror})") from None
-    finally:
-        shutil.rmtree(part, ignore_errors=True)
-        if made:
-            with suppress(OSError):  # only if it is empty
-                folder.rmdir()
 
 
 def tables_of(collected: Collected) -> dict[str, pl.DataFrame]:
