@@ -30,10 +30,11 @@ import polars as pl
 
 import assay
 from assay.campaign.campaign import Campaign, open_campaign
+from assay.campaign.contents import Material
 from assay.campaign.create import create_campaign
 from assay.campaign.live.results import bring_up_to_date, follow_campaign, next_due
 from assay.campaign.store.clock import Clock
-from assay.campaign.store.units.base import Link
+from assay.campaign.store.unit import Link
 from assay.collecting.live import CampaignResults
 from assay.project.settings import Raters, Scale, Settings
 from assay.stats.random import as_rng, spawn
@@ -182,7 +183,7 @@ def run_campaign(folder: Path, gaps: dict[str, float], rng: np.random.Generator)
         protocol="scale", scales=(Scale(low=-100, high=200, step=STEP),),
         raters=Raters(number=RATERS),
     )  # fmt: skip
-    made = create_campaign(folder, settings, test_set=world.test_set, rng=rng)
+    made = create_campaign(folder, Material(settings, folder, world.test_set), rng=rng)
     clock = WorkClock()
     with open_campaign(folder, clock=clock) as campaign:
         campaign.open("benchmark")

@@ -24,6 +24,7 @@ import polars as pl
 
 import assay
 from assay.campaign.campaign import Campaign, open_campaign
+from assay.campaign.contents import Material
 from assay.campaign.create import create_campaign
 from assay.campaign.records import UnavailableError
 from assay.project.settings import Raters, Screen, Settings
@@ -55,10 +56,9 @@ def make(folder: Path, store: str | None, segments: int) -> list[str]:
         for seg in range(segments)
         for system in SYSTEMS
     ]
-    made = create_campaign(
-        folder, Settings(protocol="da", screen=Screen(outputs=8), raters=Raters(number=RATERS)),
-        test_set=assay.read_scores(pl.DataFrame(rows)), store=store, rng=1,
-    )  # fmt: skip
+    settings = Settings(protocol="da", screen=Screen(outputs=8), raters=Raters(number=RATERS))
+    material = Material(settings, folder, assay.read_scores(pl.DataFrame(rows)))
+    made = create_campaign(folder, material, store=store, rng=1)
     with open_campaign(store or folder) as campaign:
         campaign.open("owner")
     return [one.token for one in made.links.raters]

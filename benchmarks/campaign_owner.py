@@ -62,9 +62,10 @@ def outputs(segments: int) -> pl.DataFrame:
 def make(folder: Path, segments: int, ratings: int) -> dict[str, Any]:
     """Make a campaign with so many ratings; its tokens."""
     from assay.campaign.campaign import open_campaign
-    from assay.campaign.create import make_campaign
+    from assay.campaign.create import make_campaign, read_material
     from assay.campaign.live.results import bring_up_to_date
-    from assay.campaign.material import read_material
+    from assay.campaign.store.answers import send
+    from assay.campaign.store.tasks import next_task
     from assay.project.settings import Pay, Raters, Settings
 
     outputs(segments).write_parquet(folder / "scores.parquet")
@@ -80,14 +81,14 @@ def make(folder: Path, segments: int, ratings: int) -> dict[str, Any]:
         links = [campaign.link(token) for token in keys.raters.values()]
         given = 0
         while given < ratings:
-            asked = [campaign.later("next", link) for link in links]
+            asked = [campaign.later(next_task, link) for link in links]
             sent = []
             for link, one in zip(links, asked, strict=True):
                 task = one.result()
                 for screen in range(len(task["screens"])):
                     body = answers(task, screen, rng)
                     given += len(body["answers"])
-                    sent.append(campaign.later("send", link, task["lease"], screen, body))
+                    sent.append(campaign.later(send, link, task["lease"], screen, body))
             for one in sent:
                 one.result()
             show(f"\r{given:,} of {ratings:,} ratings")

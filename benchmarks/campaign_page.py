@@ -17,6 +17,7 @@ from typing import Any
 import numpy as np
 
 import assay
+from assay.campaign.contents import Material
 from benchmarks.claims import claim, skipped
 
 WATCH = """() => {
@@ -41,7 +42,7 @@ def make(folder: Path, segments: int, systems: int) -> str:
         name="long", protocol="esa", screen=Screen(systems, most_outputs=segments * systems)
     )
     sample = assay.sample(world.test_set, design="documents", budget="100%", rng=1)
-    links = create_campaign(folder, settings, test_set=world.test_set, sample=sample, rng=1).links
+    links = create_campaign(folder, Material(settings, folder, world.test_set, sample), rng=1).links
     with open_campaign(folder) as campaign:
         campaign.open("benchmark")
     return links.raters[0].token
@@ -96,7 +97,7 @@ def main() -> None:
     from playwright.sync_api import sync_playwright
 
     from assay.campaign.campaign import open_campaign
-    from assay.campaign.web.background import serving
+    from assay.campaign.web.server import serving
 
     with tempfile.TemporaryDirectory() as name:
         token = make(Path(name), options.segments, options.outputs)

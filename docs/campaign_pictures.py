@@ -11,13 +11,12 @@ import numpy as np
 import polars as pl
 
 from assay.campaign.campaign import Campaign, open_campaign
-from assay.campaign.create import make_campaign
+from assay.campaign.create import make_campaign, read_material
 from assay.campaign.hub import open_hub
 from assay.campaign.keys import read_keys
 from assay.campaign.live.results import bring_up_to_date, follow_campaign
-from assay.campaign.material import read_material
 from assay.campaign.store.clock import Clock
-from assay.campaign.web.background import serving
+from assay.campaign.web.server import serving
 from assay.project.settings import Checks, Pay, Raters, Screen, Settings
 
 WHO = {"Der Hafen": "The port", "Das Museum": "The museum", "Die Brücke": "The bridge",
@@ -92,7 +91,7 @@ def work(campaign: Campaign, tokens: Sequence[str]) -> None:
     """Raters at work, the last of them with no care at all."""
     rng, live = np.random.default_rng(2), follow_campaign(campaign)
     links = [campaign.link(token) for token in tokens]
-    total, clock = campaign.status().tasks, campaign._store.clock
+    total, clock = campaign.status().tasks, campaign.clock
     assert isinstance(clock, Days)
     turn = 0
     while campaign.status().done < DONE * total:

@@ -7,7 +7,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
-from assay.audit.claims import Distinction, count_verdicts, judge, plain_order, read_published
+from assay.audit.pairs import Distinction, count_verdicts, judge, plain_order, read_published
 from assay.audit.results import AuditedPair
 from assay.errors import InputError, OptionError
 

@@ -16,9 +16,10 @@ import uvicorn
 
 import assay
 from assay.campaign.campaign import Campaign, open_campaign
+from assay.campaign.contents import Material
 from assay.campaign.create import create_campaign
 from assay.campaign.web import create_app
-from assay.campaign.web.connections import Connection
+from assay.campaign.web.server import Connection
 from assay.project.settings import Raters, Screen, Settings
 
 FAMILY = "👨‍👩‍👧‍👦"
@@ -180,7 +181,7 @@ def make(
     test_set = scores(pair, systems, copies)
     sample = assay.sample(test_set, design=design, budget="100%", rng=7) if design else None
     errors = assay.read_errors(pl.DataFrame(marks), test_set) if marks else None
-    made = create_campaign(folder, settings, test_set=test_set, sample=sample, errors=errors, rng=7)
+    made = create_campaign(folder, Material(settings, folder, test_set, sample, errors), rng=7)
     campaign = open_campaign(folder)
     campaign.open("owner")
     links = made.links

@@ -22,12 +22,12 @@ from tests.campaign.store.world import (
 )
 
 import assay
-from assay.campaign.assignment.leases import lease_minutes, screens
+from assay.campaign.assignment import lease_minutes, screens
 from assay.campaign.campaign import Campaign
 from assay.campaign.exchange.export import tables_of
 from assay.campaign.items import read_items
 from assay.campaign.records import InvalidAnswerError, NotNowError
-from assay.campaign.store.units.base import Link
+from assay.campaign.store.unit import Link
 from assay.errors import InputError, OptionError
 from assay.project.settings import Checks, Raters, Screen, Settings
 
@@ -268,7 +268,7 @@ def test_media_have_codes_and_no_names(tmp_path: Path) -> None:
         assert "private" not in str(task)
         codes = {code for one in task["segments"] for code in one["media"]}
         assert len(codes) == 1
-        assert campaign.media(link, codes.pop()) == (b"\x89PNG 1", "image/png")
+        assert campaign.media(codes.pop()) == (b"\x89PNG 1", "image/png")
 
 
 def test_media_that_cannot_be_shown_are_refused(tmp_path: Path) -> None:
@@ -399,7 +399,7 @@ def test_people_join_finish_and_are_forgotten(place: Path | str) -> None:
         rows = campaign.collected()
         assert {row.rater for row in rows.answers} == {name}
         assert "person-77" not in str(rows)
-        with campaign._store.reading() as db:
+        with campaign.reading() as db:
             assert db.exec_driver_sql("SELECT outside FROM rater").scalars().all() == [None] * 5
 
 
@@ -440,14 +440,14 @@ def test_a_backup_is_a_campaign_and_rebuilding_changes_nothing(tmp_path: Path) -
         (tmp_path / "two").mkdir()
         campaign.backup(tmp_path / "two" / "campaign.db")
         before = campaign.status()
-        with campaign._store.reading() as db:
+        with campaign.reading() as db:
             tables = [
                 db.exec_driver_sql(f"SELECT * FROM {name} ORDER BY 1, 2").all()
                 for name in ("lease", "shown", "task", "rater")
             ]
         assert campaign.rebuild()["leases"] == 3
         assert campaign.status() == before
-        with campaign._store.reading() as db:
+        with campaign.reading() as db:
             assert tables == [
                 db.exec_driver_sql(f"SELECT * FROM {name} ORDER BY 1, 2").all()
                 for name in ("lease", "shown", "task", "rater")

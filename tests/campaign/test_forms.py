@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.campaign.store.world import make, make_scores, opened, rater_links, work
 
+from assay.campaign.contents import read_form
 from assay.campaign.exchange.export import tables_of
-from assay.campaign.lessons import read_form
-from assay.campaign.protocols.forms import check_form
+from assay.campaign.protocols.reading import check_form
 from assay.campaign.records import FormQuestion, InvalidAnswerError, NotNowError, Shown
 from assay.errors import TableError
 from assay.project.settings import Forms, Raters, Settings

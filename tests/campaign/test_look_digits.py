@@ -101,7 +101,7 @@ def test_judgments_chosen_by_the_results(place: Path | str, tmp_path: Path, run_
     world = lively(place, documents=20, systems=FOUR, settings=Settings(
         protocol="pairwise", raters=Raters(number=3, overlap="10%"), screen=Screen(sets="order"),
     ))  # fmt: skip
-    seed = world.campaign.seed
+    seed = world.campaign.rules.seed
     worked(world, 40)
     folder = folder_of(place, tmp_path)
     look = said(run_assay, "campaign", "status", folder, "--json")["looks"][2]
@@ -121,7 +121,7 @@ def test_edits(place: Path | str, tmp_path: Path, run_assay: Run) -> None:
         settings=Settings(protocol="post-edit", pay=Pay(per_hour=40, currency="EUR")),
         thinks=lambda system, segment, rater: 10.0 + 12 * system + segment % 3 + rater / 4,
     )  # fmt: skip
-    seed = more.campaign.seed
+    seed = more.campaign.rules.seed
     with more.campaign as campaign:
         more.work()
         bring_up_to_date(campaign)

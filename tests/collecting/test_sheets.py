@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 import assay
-from assay.collecting.checks import spoil
+from assay.collecting.assign import spoil
 from assay.errors import InputError, OptionError, TableError
 from assay.results import has_note
 

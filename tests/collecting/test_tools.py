@@ -14,7 +14,7 @@ import pytest
 from scipy import stats
 
 import assay
-from assay.collecting.tools import MAKERS
+from assay.collecting.sheets import MAKERS
 from assay.errors import InputError, OptionError
 from assay.results import has_note
 

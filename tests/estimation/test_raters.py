@@ -16,7 +16,7 @@ from assay.estimation.raters import RaterSummary, rater_report
 from assay.estimation.severity import exclude_raters, remove_severity
 from assay.results import has_note
 from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
-from assay.views.raters import raters_section
+from assay.views.monitoring import raters_section
 from assay.views.section import Table
 from assay.worlds.simulate import World, simulate
 

@@ -20,13 +20,7 @@ from assay.errors import InputError, OptionError
 from assay.estimation.trials import EvaluationRecord
 from assay.papers.compare import PrintedCell, Reproduction, read_printed
 from assay.papers.reproduce import start_paper
-from assay.papers.saldias2022.draws import (
-    OTHER_MEANS,
-    UNEVEN,
-    RaterRun,
-    known_systems,
-    try_means,
-)
+from assay.papers.saldias2022.draws import OTHER_MEANS, UNEVEN, RaterRun, known_systems, try_means
 from assay.papers.saldias2022.ours import Saldias2022
 from assay.papers.saldias2022.ratings import DEVELOPMENT, read_folder
 from assay.papers.saldias2022.tally import METHODS, TABLES, MethodTrial, TrialKey, summarise

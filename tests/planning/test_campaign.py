@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 import assay
 from assay.errors import InputError, OptionError
 from assay.planning.campaign import CampaignPlan, plan_campaign
-from assay.planning.typical import typical_spread
+from assay.planning.spread import typical_spread
 from assay.results import has_note
 from assay.views.section import section_of
 

@@ -17,8 +17,7 @@ from assay.pay import parse_amount, ratings_for
 from assay.planning.pilot import read_pilot
 from assay.planning.ratings import plan_comparison, plan_ratings
 from assay.planning.results import RatingsPlan
-from assay.planning.spending import opinions_of, share_out
-from assay.planning.spread import RaterPart, Spread
+from assay.planning.spread import RaterPart, Spread, opinions_of, share_out
 from assay.results import UNPAID, Costs, has_note
 from assay.tables.tables import Ratings, TestSet, read_ratings
 from assay.views.section import section_of

@@ -15,7 +15,16 @@ import numpy as np
 import pytest
 
 import assay
-from assay.collecting.campaigns import (
+from assay.collecting.live import (
+    CampaignResults,
+    LeftOut,
+    LivePair,
+    LiveSystem,
+    LookTaken,
+    NextLook,
+    Outcome,
+)
+from assay.collecting.results import (
     CampaignStatus,
     Created,
     Exported,
@@ -26,15 +35,6 @@ from assay.collecting.campaigns import (
     SimulatedRater,
     Simulation,
 )
-from assay.collecting.live import (
-    CampaignResults,
-    LeftOut,
-    LivePair,
-    LiveSystem,
-    LookTaken,
-    NextLook,
-    Outcome,
-)
 from assay.errors import InputError, OptionError
 from assay.kits.pieces import pieces_from_features
 from assay.results import Result
@@ -42,8 +42,7 @@ from assay.sampling.stability import summarise_stability
 from assay.sampling.summary import summarise
 from assay.views.markup import csv_table, latex_table, markdown_table
 from assay.views.page import ROOMS, as_result, write_parts, write_report
-from assay.views.references import REFERENCES
-from assay.views.report import STAGES
+from assay.views.report import REFERENCES, STAGES
 from assay.views.section import Column, Figure, Table, section_of, show, shown
 from assay.worlds.editing import EditingWorld
 
@@ -161,8 +160,8 @@ def test_every_kind_has_a_section(results: dict[str, dict[str, Any]]) -> None:
     views = {name for room in rooms for name, view in vars(room).items() if is_view(name, view)}
     known = {name.removesuffix("_section").replace("_", "-") for name in views}
     assert set(results) == known - {
-        "reproduction", "check", "convert", "kits-built", "kits-collected", "sheets-written",
-        "sheets-collected",
+        "reproduction", "check", "convert", "guess", "kits-built", "kits-collected",
+        "sheets-written", "sheets-collected",
     }  # fmt: skip
     for kind, result in results.items():
         part = section_of(as_result(result))

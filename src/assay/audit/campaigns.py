@@ -8,7 +8,6 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 import polars as pl
 
-from assay.audit.claims import count_verdicts, distinctions, judge, unclaimed
 from assay.audit.coverage import (
     judgments_agreement,
     judgments_coverage,
@@ -19,18 +18,17 @@ from assay.audit.coverage import (
     represent,
     segment_ease,
 )
-from assay.audit.findings import (
-    judgments_findings,
-    judgments_next,
-    ratings_findings,
-    ratings_next,
-)
+from assay.audit.findings import judgments_findings, judgments_next, ratings_findings, ratings_next
 from assay.audit.pairs import (
+    count_verdicts,
+    distinctions,
+    judge,
     judged_pairs,
     judgments_power,
     placed_by_pairs,
     rated_pairs,
     ratings_power,
+    unclaimed,
 )
 from assay.audit.results import Audit, AuditedSystem
 from assay.designs.population import Population

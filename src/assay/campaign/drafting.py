@@ -6,19 +6,19 @@ import secrets
 import shutil
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
-from assay.campaign.create import make_campaign
+from assay.campaign.create import make_campaign, read_material
 from assay.campaign.hub import Hub, take_in
 from assay.campaign.keys import Keys, read_keys
-from assay.campaign.material import read_material
 from assay.campaign.records import InvalidAnswerError
 from assay.campaign.store.creating import slug_of
 from assay.campaign.uploads import READING, Upload
+from assay.campaign.wire import Corrected, NewCampaign
 from assay.collecting.assign import USUAL_OVERLAP
-from assay.collecting.campaigns import Created
+from assay.collecting.results import Created
 from assay.errors import InputError, OptionError, Problem, TableError, rename_arguments
 from assay.planning.campaign import CampaignPlan, plan_campaign
 from assay.project.project import FILE
@@ -38,32 +38,6 @@ MAX_EXAMPLE = 60
 """Characters of a value that are shown as an example."""
 
 
-@dataclass(frozen=True, slots=True)
-class Corrections:
-    """A person's corrections of the guesses; an empty column name means that there is none."""
-
-    columns: Mapping[str, str] = field(default_factory=dict)
-    wide: Sequence[str] = ()
-    """Columns that each hold the outputs of one system."""
-    metrics: Sequence[str] | None = None
-    lower_metrics: Sequence[str] | None = None
-    exclude: Sequence[str] = ()
-    only: Mapping[str, str] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class CampaignDraft:
-    """A campaign as a person asked for it."""
-
-    name: str
-    corrections: Corrections
-    settings: Mapping[str, Any]
-    """All other settings by their path in ``assay.toml``; None if not given."""
-    budget: str | None = None
-    by: Literal["lp"] | None = None
-    """With ``lp``, one campaign for each language pair."""
-
-
 @dataclass
 class _Examined:
     """The table and the guess, kept even if the files are then refused."""
@@ -72,7 +46,7 @@ class _Examined:
     found: Guess | None = None
 
 
-def examine(upload: Upload, said: Corrections) -> dict[str, Any]:
+def examine(upload: Upload, said: Corrected) -> dict[str, Any]:
     """Say how the files were understood, what is unclear, and what they hold."""
     files = [{"name": name, "bytes": size} for name, size in upload.files()]
     reply: dict[str, Any] = {
@@ -100,7 +74,7 @@ def examine(upload: Upload, said: Corrections) -> dict[str, Any]:
 
 
 def _read(
-    upload: Upload, said: Corrections, seen: _Examined, only: Mapping[str, str] | None = None
+    upload: Upload, said: Corrected, seen: _Examined, only: Mapping[str, str] | None = None
 ) -> Part:
     """Read the outputs, with the guesses as corrected."""
 
@@ -138,7 +112,7 @@ def _need_one_kind(sources: Sequence[Path]) -> None:
             )
 
 
-def _guessed(raw: Raw, said: Corrections) -> Guess:
+def _guessed(raw: Raw, said: Corrected) -> Guess:
     chosen: dict[str, str | Sequence[str]] = {r: c for r, c in said.columns.items() if c}
     if len(said.wide) > 1:
         chosen["system"] = list(said.wide)
@@ -233,7 +207,7 @@ def plan(
     )  # fmt: skip
 
 
-def make(hub: Hub, upload: Upload, draft: CampaignDraft) -> list[tuple[str, Created, Keys]]:
+def make(hub: Hub, upload: Upload, draft: NewCampaign) -> list[tuple[str, Created, Keys]]:
     """Create and serve the campaigns of a draft, each in its own project folder.
 
     Raises:
@@ -264,44 +238,44 @@ def make(hub: Hub, upload: Upload, draft: CampaignDraft) -> list[tuple[str, Crea
         ]
 
 
-def _campaigns(upload: Upload, draft: CampaignDraft) -> list[tuple[str, dict[str, str]]]:
+def _campaigns(upload: Upload, draft: NewCampaign) -> list[tuple[str, dict[str, str]]]:
     """The names of the campaigns, and the rows of each."""
     if draft.by is None:
-        return [(draft.name, {})]
+        return [(draft.name.strip(), {})]
     seen = _Examined()
-    pairs = _summary(_read(upload, draft.corrections, seen))["pairs"]
+    pairs = _summary(_read(upload, draft.table, seen))["pairs"]
     if len(pairs) < 2:
         raise OptionError("by", draft.by, "needs several language pairs", "leave it out")
     column = seen.found.columns.get("lp", "lp") if seen.found else "lp"
-    return [(f"{draft.name} {pair}", {column: pair}) for pair in pairs]
+    return [(f"{draft.name.strip()} {pair}", {column: pair}) for pair in pairs]
 
 
 def _make_one(
-    upload: Upload, draft: CampaignDraft, name: str, only: dict[str, str], staged: Path
+    upload: Upload, draft: NewCampaign, name: str, only: dict[str, str], staged: Path
 ) -> Created:
     """One campaign in a project folder, as ``assay new`` writes it."""
-    part = _read(upload, draft.corrections, _Examined(), only)
+    part = _read(upload, draft.table, _Examined(), only)
     said = _settings(draft, name, part)
     text = ""
     for key, value in said.items():
         text = with_key(text, key, value)
     parse_settings(text, FILE)  # reports a fault with its field
     tables = {key: value for key, value in settings_of([part], staged).items() if key != "screen"}
-    tables |= {"exclude": list(draft.corrections.exclude)} if draft.corrections.exclude else {}
+    tables |= {"exclude": list(draft.table.exclude)} if draft.table.exclude else {}
     project = create_project(staged, [part], _nested(said) | tables)
     return make_campaign(read_material(project.settings, staged, source=FILE), staged)[0]
 
 
-def _settings(draft: CampaignDraft, name: str, part: Part) -> dict[str, Any]:
+def _settings(draft: NewCampaign, name: str, part: Part) -> dict[str, Any]:
     """The settings of a campaign in ``assay.toml``, without its tables."""
     table = part.table
     assert isinstance(table, TestSet)
-    said = {key: value for key, value in draft.settings.items() if value is not None}
+    said = {key: value for key, value in draft.settings().items() if value is not None}
     if part.languages is not None:
         said.setdefault("screen.languages", list(part.languages))
     segments = wanted = table.segments.height
     if draft.budget is not None:
-        planned = plan(len(table.systems), segments, draft.settings, draft.budget)
+        planned = plan(len(table.systems), segments, draft.settings(), draft.budget)
         if planned is not None and planned.needed is not None:
             wanted = planned.needed
             said["raters.overlap"] = f"{100 * planned.overlap:.6g}%"

@@ -12,18 +12,10 @@ from threading import Lock
 from typing import Protocol
 
 from assay.campaign.campaign import Campaign, open_campaign
-from assay.campaign.keys import (
-    FILE,
-    HUB_FILE,
-    HubKeys,
-    read_hub_keys,
-    read_keys,
-    write_hub_keys,
-    write_keys,
-)
+from assay.campaign.keys import FILE, HUB_FILE, HubKeys, read_hub_keys, read_keys, write_keys
 from assay.campaign.store.opening import only_writer, refuse_remote
-from assay.campaign.store.units.base import Link
-from assay.campaign.store.units.people import token_hash
+from assay.campaign.store.people import token_hash
+from assay.campaign.store.unit import Link
 
 OF_SERVER = Link(0, "owner")
 """The link of the owner of the server, who owns every campaign."""
@@ -141,8 +133,8 @@ def open_hub(folder: Path, address: str, public: str | None = None) -> Iterator[
         if (folder / HUB_FILE).is_file():
             keys = read_hub_keys(folder)
         keys = replace(keys, public=public or address, served=address)
-        write_hub_keys(folder, keys)
-        held.callback(lambda: write_hub_keys(folder, replace(keys, served=None)))
+        write_keys(folder, keys)
+        held.callback(lambda: write_keys(folder, replace(keys, served=None)))
         hub = Hub(folder, keys)
         held.callback(_let_go, hub)
         for place in _campaign_folders(folder):

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 from assay.errors import InputError
 
@@ -26,6 +26,8 @@ ADDRESS = "http://127.0.0.1:8017"
 @dataclass(frozen=True, slots=True)
 class Keys:
     """The tokens of a campaign's links."""
+
+    file: ClassVar[str] = FILE
 
     owner: str
     viewer: str
@@ -59,6 +61,8 @@ class Keys:
 class HubKeys:
     """The token of the owner of a server with several campaigns."""
 
+    file: ClassVar[str] = HUB_FILE
+
     owner: str
     public: str = ADDRESS
     """The address that links begin with."""
@@ -71,39 +75,13 @@ class HubKeys:
         return f"{self.public}/r/{self.owner}"
 
 
-def write_keys(folder: Path, keys: Keys) -> None:
-    """Write the keys of a campaign, readable by this user only."""
-    _write(folder / FILE, keys)
-
-
-def write_hub_keys(folder: Path, keys: HubKeys) -> None:
-    """Write the keys of a server, readable by this user only."""
-    _write(folder / HUB_FILE, keys)
-
-
-def read_keys(folder: Path) -> Keys:
-    """Read the keys of a campaign."""
-    return _read(folder / FILE, Keys, "name the folder of a campaign")
-
-
-def keep_raters(folder: Path, tokens: dict[str, str]) -> Keys:
-    """Add raters' links to the stored keys."""
-    with _CHANGING:
-        keys = read_keys(folder)
-        write_keys(folder, keys := replace(keys, raters=keys.raters | tokens))
-    return keys
-
-
-def read_hub_keys(folder: Path) -> HubKeys:
-    """Read the keys of a server with several campaigns."""
-    return _read(folder / HUB_FILE, HubKeys, "name a folder of campaigns")
-
-
 Kept = TypeVar("Kept", Keys, HubKeys)
 
 
-def _write(path: Path, keys: Keys | HubKeys) -> None:
-    part = path.parent / f".{path.name}.{secrets.token_hex(4)}.part"
+def write_keys(folder: Path, keys: Keys | HubKeys) -> None:
+    """Write the keys of a campaign or server, readable by this user only."""
+    path = folder / keys.file
+    part = folder / f".{path.name}.{secrets.token_hex(4)}.part"
     try:
         descriptor = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
         with os.fdopen(descriptor, "w", encoding="utf-8") as file:
@@ -118,13 +96,32 @@ def _write(path: Path, keys: Keys | HubKeys) -> None:
             part.unlink(missing_ok=True)
 
 
-def _read(path: Path, kind: type[Kept], remedy: str) -> Kept:
+def read_keys(folder: Path) -> Keys:
+    """Read the keys of a campaign."""
+    return _read(folder, Keys, "name the folder of a campaign")
+
+
+def read_hub_keys(folder: Path) -> HubKeys:
+    """Read the keys of a server with several campaigns."""
+    return _read(folder, HubKeys, "name a folder of campaigns")
+
+
+def _read(folder: Path, kind: type[Kept], remedy: str) -> Kept:
+    path = folder / kind.file
     try:
         return kind(**json.loads(path.read_text("utf-8")))
     except OSError as error:
         raise InputError(f"'{path}' cannot be read ({error.strerror}); {remedy}") from None
     except (ValueError, TypeError):
         raise InputError(f"'{path}' is damaged; restore it from a backup") from None
+
+
+def keep_raters(folder: Path, tokens: dict[str, str]) -> Keys:
+    """Add raters' links to the stored keys."""
+    with _CHANGING:
+        keys = read_keys(folder)
+        write_keys(folder, keys := replace(keys, raters=keys.raters | tokens))
+    return keys
 
 
 @contextmanager

@@ -110,6 +110,13 @@ class Answer:
     sessions: tuple[dict[str, Any], ...] = ()
     """Of an edit: times from focus to focus, with active and idle milliseconds."""
 
+    @property
+    def choice(self) -> dict[str, Any]:
+        """What was said of a comparison."""
+        names = ("winner", "strength", "reason", "ranks")
+        said = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in said.items() if value not in (None, {})}
+
 
 @dataclass(frozen=True, slots=True)
 class Timing:
@@ -214,15 +221,7 @@ class Given:
     source: str | None
     texts: tuple[GivenText, ...]
     kind: str
-    scores: dict[str, float]
-    spans: tuple[Span, ...]
-    no_error: bool
-    winner: str | None
-    strength: int | None
-    reason: str | None
-    edited: str | None
-    skipped: str | None
-    comment: str | None
+    answer: Answer
     revision: int
     late: bool
 

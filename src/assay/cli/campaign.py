@@ -31,10 +31,10 @@ from assay.errors import InputError, MissingExtraError, OptionError, TableError,
 
 if TYPE_CHECKING:
     from assay.campaign.campaign import Campaign
-    from assay.campaign.exchange.foreign import Origin
+    from assay.campaign.contents import Material
+    from assay.campaign.exchange.imports import Origin
     from assay.campaign.hub import Hub
     from assay.campaign.keys import Keys
-    from assay.campaign.material import Material
     from assay.errors import Problem
     from assay.project.settings import Settings
     from assay.results import Result
@@ -151,7 +151,7 @@ def read_plan(
 
     Without a plan file the campaign is called ``name``, or after the table.
     """
-    from assay.campaign.material import read_material
+    from assay.campaign.create import read_material
     from assay.kits.results import KitDesign
     from assay.views.page import read_result
 
@@ -179,7 +179,7 @@ def _read_settings(
     name: str | None = None,
 ) -> tuple[Settings, list[Problem], Path]:
     """Read the plan with the options, its faults, and its folder."""
-    from assay.campaign.exchange.foreign import foreign_settings
+    from assay.campaign.exchange.imports import foreign_settings
     from assay.project.reader import parse_leniently, parse_settings, with_key
     from assay.tables.load import decode_utf8, read_bytes
 
@@ -223,6 +223,7 @@ def check(plan: Path, *, kit_design: File = None, save: File = None, json: bool 
     Example: assay campaign check assay.toml
     """
     from assay.campaign.campaign import open_campaign
+    from assay.campaign.contents import prepare
     from assay.errors import Problem
     from assay.formats.convert import Checked
 
@@ -234,7 +235,7 @@ def check(plan: Path, *, kit_design: File = None, save: File = None, json: bool 
         else:
             file = plan / PLAN if plan.is_dir() else plan
             material, _ = read_plan(file, {}, kits=kit_design)
-            tasks = len(material.prepare(rng=0).tasks)
+            tasks = len(prepare(material, 0).tasks)
             result = Checked(str(file), "plan", True, tasks)
     except TableError as error:
         result = Checked(str(plan), "plan", False, 0, error.problems)
@@ -251,7 +252,7 @@ def preview(folder: Path, *, port: int = 8018, json: bool = False) -> None:
     Example: assay campaign preview news
     """
     from assay.campaign.web import serve
-    from assay.campaign.web.desk.previews import campaign_copy
+    from assay.campaign.web.desk import campaign_copy
 
     need_free("127.0.0.1", port)
     with opened_campaign(folder) as opened, campaign_copy(opened) as (copy, token):
@@ -645,7 +646,7 @@ def simulate(
     """
     from assay.campaign.keys import read_keys
     from assay.campaign.simulated.rehearsal import rehearse
-    from assay.campaign.web.background import serving
+    from assay.campaign.web.server import serving
 
     keys = read_keys(folder)
     with progress_bars() as progress:

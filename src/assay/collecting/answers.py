@@ -10,8 +10,7 @@ from pathlib import Path
 import polars as pl
 
 from assay.collecting.results import CollectedSheets
-from assay.collecting.sheets import CONTEXT
-from assay.collecting.tools import MAKERS, read_tasks
+from assay.collecting.sheets import CONTEXT, MAKERS, read_tasks
 from assay.errors import InputError, OptionError, did_you_mean, need_known
 from assay.kits.collect import listed, short
 from assay.results import CONTROLS, Note, has_note, plural

@@ -14,9 +14,7 @@ from assay.errors import OptionError, need_count, need_level, need_positive, nee
 from assay.pay import parse_amount, pay_of, ratings_for
 from assay.planning.pilot import read_pilot
 from assay.planning.results import Plan
-from assay.planning.spending import opinions_of, segments_for
-from assay.planning.spread import Spread
-from assay.planning.typical import raters_beside, typical_spread
+from assay.planning.spread import Spread, opinions_of, raters_beside, segments_for, typical_spread
 from assay.results import UNPAID, Costs, Note, plural, signature
 from assay.stats.intervals import LEVEL, POWER, smallest
 from assay.stats.power import detectable_shift

@@ -9,8 +9,7 @@ from assay.errors import InputError, OptionError, need_positive, need_share, nee
 from assay.pay import parse_amount, pay_of, ratings_for
 from assay.planning.pilot import Pilot, PilotOrder, read_pilot
 from assay.planning.results import PAIR, ComparisonPlan, PlanPoint, RatingsPlan, Widest
-from assay.planning.spending import TELLING_OVERLAP, segments_for, share_out
-from assay.planning.spread import Spread
+from assay.planning.spread import TELLING_OVERLAP, Spread, segments_for, share_out
 from assay.results import UNPAID, Costs, Note, plural
 from assay.stats.intervals import LEVEL, POWER
 from assay.stats.power import expected_stability

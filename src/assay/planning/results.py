@@ -5,8 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal
 
-from assay.planning.spending import Split
-from assay.planning.spread import RaterPart
+from assay.planning.spread import RaterPart, Split
 from assay.results import UNPAID, Costs, Note, Result, signature
 
 PAIR = 2

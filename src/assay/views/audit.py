@@ -13,7 +13,6 @@ from assay.views.section import (
     Section,
     Table,
     Verdicts,
-    against,
     cluster_lines,
     decided_figure,
     sentence,
@@ -115,9 +114,7 @@ def _systems(audit: Audit) -> Table:
         f"share:percent; answers:count = {audit.source}; ease",
         rows, cluster_lines(rows),
     )  # fmt: skip
-    names = [item.system for item in rows]
-    won = winners(pair for pair in audit.pairs if pair.better is not None)
-    return with_ranks(found, rows, [against(name, names, won) for name in names])
+    return with_ranks(found, rows, winners(pair for pair in audit.pairs if pair.better is not None))
 
 
 def _practice(audit: Audit) -> Table:

@@ -1,11 +1,16 @@
-"""Checks and conversions of files as sections."""
+"""Checks and conversions of files, and what a table was guessed to be, as sections."""
 
 from __future__ import annotations
+
+from typing import TYPE_CHECKING
 
 from assay.formats.catalogue import FORMATS
 from assay.formats.convert import Checked, Converted
 from assay.results import plural
 from assay.views.section import Section, table
+
+if TYPE_CHECKING:
+    from assay.tables.guess import Guess
 
 MAX_VALUE_LENGTH = 40
 """How much of a value a table shows."""
@@ -65,3 +70,19 @@ def formats_section() -> Section:
     shown = "name:text = format; reads:text = read as; writes:text = written from"
     found = table("formats", "", f"{shown}; about:text = what it is", rows)
     return Section("formats", "Formats of other tools", "", (found,), "")
+
+
+def guess_section(result: Guess) -> Section:
+    """The kind and columns of a table, and what must be asked."""
+    rows = [{"name": name, "own": own} for name, own in result.columns.items()]
+    rows += [{"name": f"{result.into} {label}", "own": own} for own, label in result.melted.items()]
+    shown = "name:text = Assay's column; own:text = the table's"
+    found = table("columns", "Which column is which.", shown, rows)
+    return Section(
+        "guess",
+        f"Guess about {result.source}",
+        result.sentence,
+        (*((found,) if rows else ()), *(str(question) for question in result.questions)),
+        result.signature,
+        stage="collect",
+    )

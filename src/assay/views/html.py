@@ -16,7 +16,6 @@ import numpy as np
 from assay.results import Result, visible
 from assay.views.figures import draw_bars, finite, page_svg, svg_text
 from assay.views.markup import csv_table, latex_table
-from assay.views.references import REFERENCES
 from assay.views.report import Report, file_stem
 from assay.views.section import (
     Column,
@@ -58,7 +57,7 @@ def html(report: Report) -> str:
         "others": [parts[id(part)] for part in report.others],
         "all_open": len(answers) == 1 or rows <= MOST_OPEN,
         "next": report.next, "methods": report.methods,
-        "references": [REFERENCES[key] for key in report.sources],
+        "references": report.references,
         "files": [_files(part) for part in report.sections],
     }  # fmt: skip
     script = _text("page.js")

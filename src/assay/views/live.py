@@ -17,7 +17,7 @@ from assay.collecting.live import (
 )
 from assay.results import percent, plural
 from assay.views.estimation import composite_section, methods_of
-from assay.views.raters import raters_section
+from assay.views.monitoring import raters_section
 from assay.views.section import (
     Bar,
     Block,

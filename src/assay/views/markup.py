@@ -9,7 +9,6 @@ from collections.abc import Callable, Iterable
 
 from assay.results import plain, visible
 from assay.tables.irregular_text import defused_words
-from assay.views.references import REFERENCES
 from assay.views.report import Report
 from assay.views.section import Table, cut_words, sentence, shown
 
@@ -30,7 +29,7 @@ def markdown(report: Report) -> str:
     lines += [_md(" · ".join(report.about)), ""] if report.about else []
     lines += _parts(report, _md, markdown_table, "## {}", "- {}", "Signature: {}", _code)
     lines += ["## Methods, for a paper", "", _md(report.methods), ""]
-    lines += [f"- {_md(REFERENCES[key])}" for key in report.sources]
+    lines += [f"- {_md(reference)}" for reference in report.references]
     return "\n".join(lines).rstrip() + "\n"
 
 
@@ -43,9 +42,9 @@ def latex(report: Report) -> str:
     signature = r"\noindent\texttt{{{}}}"
     lines += _parts(report, _tex, latex_table, r"\section{{{}}}", "{}\n", signature, _tex)
     lines += [r"\section{Methods}", _tex(report.methods), ""]
-    if report.sources:
+    if report.references:
         lines += [r"\begin{itemize}"]
-        lines += [rf"  \item {_tex(REFERENCES[key])}" for key in report.sources]
+        lines += [rf"  \item {_tex(reference)}" for reference in report.references]
         lines += [r"\end{itemize}"]
     return "\n".join(lines).rstrip() + "\n"
 

@@ -10,7 +10,7 @@ from assay.planning.campaign import CampaignPlan, PlanChoice
 from assay.planning.editors import EditorsPlan
 from assay.planning.judgments import JudgmentsPlan
 from assay.planning.results import ComparisonPlan, PlanPoint, PrecisionPlan, RatingsPlan, Widest
-from assay.planning.spending import ABOUT_AS_GOOD, Split
+from assay.planning.spread import ABOUT_AS_GOOD, Split
 from assay.results import Costs, has_note, percent, plural
 from assay.views.section import Block, Section, Table, shown, table
 

@@ -17,7 +17,6 @@ from assay.views.section import (
     Section,
     Table,
     Verdicts,
-    against,
     are,
     cluster_lines,
     decided_figure,
@@ -170,8 +169,7 @@ def _scores(result: Ranking) -> Table:
         result.systems,
         cluster_lines(result.systems),
     )  # fmt: skip
-    names, won = [item.system for item in result.systems], _won(result)
-    return with_ranks(found, result.systems, [against(name, names, won) for name in names])
+    return with_ranks(found, result.systems, _won(result))
 
 
 def _pairs(result: Ranking, *, in_terminal: bool) -> Table:

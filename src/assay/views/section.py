@@ -155,7 +155,7 @@ class Section:
     """The test set's name, where a page has several."""
     methods: str = ""
     sources: tuple[str, ...] = ()
-    """Keys of :data:`assay.views.references.REFERENCES`."""
+    """Keys of :data:`assay.views.report.REFERENCES`."""
     next: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     more: tuple[Section, ...] = ()
@@ -187,8 +187,8 @@ class Section:
 
 
 APART = {
-    "raters": "raters", "monitoring": "monitoring", "status": "status", "campaign-results": "live",
-    "evaluation": "trials",
+    "raters": "monitoring", "monitoring": "monitoring", "evaluation": "monitoring",
+    "campaign-results": "live", "guess": "formats",
 }  # fmt: skip
 """Kinds whose view is not in the module of their room."""
 
@@ -282,13 +282,15 @@ def with_bars(found: Table, bars: Iterable[Bar], axis: str, **seen: str) -> Tabl
     return replace(found, columns=columns, bars=tuple(bars), axis=axis)
 
 
-def with_ranks(found: Table, systems: Sequence[Any], said: Sequence[str]) -> Table:
-    """A table of systems with their rank ranges drawn."""
+def with_ranks(found: Table, systems: Sequence[Any], won: Set[tuple[str, str]]) -> Table:
+    """A table of systems with their rank ranges drawn; ``won`` has the decided pairs."""
+    names = [item.system for item in systems]
     bars = (
         # A range of one rank is a short bar, too.
-        Bar(item.rank, item.low_rank - 0.15, item.high_rank + 0.15, said=words)
-        for item, words in zip(systems, said, strict=True)
-    )
+        Bar(item.rank, item.low_rank - 0.15, item.high_rank + 0.15,
+            said=against(item.system, names, won))
+        for item in systems
+    )  # fmt: skip
     return with_bars(found, bars, "rank (1 is best)", rank="files", cluster="roomy")
 
 

@@ -14,7 +14,7 @@ from tests.campaign.browser.conftest import Open
 from tests.campaign.browser.test_looks import sideways, violations
 
 from assay.campaign.hub import Hub, open_hub
-from assay.campaign.web.background import serving
+from assay.campaign.web.server import serving
 
 WORDS = (
     "harbour",

@@ -15,6 +15,7 @@ from tests.campaign.web.test_desk import rate
 
 import assay
 from assay.campaign.campaign import Campaign, open_campaign
+from assay.campaign.contents import Material
 from assay.campaign.create import create_campaign
 from assay.campaign.live.results import bring_up_to_date
 from assay.project.settings import Checks, Pay, Raters, Settings, Stop
@@ -179,7 +180,7 @@ def many_systems(folder: Path, systems: int) -> tuple[Campaign, dict[str, str]]:
         checks=Checks(share="10%"), pay=Pay(per_rating=0.25, currency="EUR"),
         stop=Stop(goal="score", target=2) if systems == 1 else Stop(),
     )  # fmt: skip
-    made = create_campaign(folder, settings, test_set=world.test_set, rng=1)
+    made = create_campaign(folder, Material(settings, folder, world.test_set), rng=1)
     tokens = {"owner": made.links.owner} | {one.rater: one.token for one in made.links.raters}
     campaign = open_campaign(folder)
     campaign.open("owner")

@@ -14,7 +14,7 @@ from tests.campaign.browser.test_making import enter, write_workbook
 
 from assay.campaign.hub import Hub, open_hub
 from assay.campaign.live.refresh import results_kept_current
-from assay.campaign.web.background import serving
+from assay.campaign.web.server import serving
 
 PUBLIC = "http://127.0.0.1:1"
 MOST_SCREENS = 80

@@ -8,11 +8,10 @@ import polars as pl
 import pytest
 
 import assay
-from assay.campaign.exchange.export import export_tables, tables_of
-from assay.campaign.exchange.project import project_text
+from assay.campaign.exchange.export import export_tables, project_text, tables_of
 from assay.campaign.protocols import make_protocol
 from assay.campaign.records import Answer, Collected, Span, Stored, Timing
-from assay.collecting.campaigns import Exported
+from assay.collecting.results import Exported
 from assay.errors import InputError, OptionError
 from assay.project.reader import parse_settings
 from assay.project.settings import Pay, Scale, Settings, Stop, better_of

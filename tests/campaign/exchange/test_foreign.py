@@ -23,7 +23,7 @@ from tests.campaign.test_commands import Run
 
 import assay
 from assay.campaign.campaign import open_campaign
-from assay.campaign.exchange.foreign import foreign_outputs, foreign_settings
+from assay.campaign.exchange.imports import foreign_outputs, foreign_settings
 from assay.campaign.exchange.tools import export_format
 from assay.campaign.keys import read_keys
 from assay.errors import InputError

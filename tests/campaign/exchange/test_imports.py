@@ -17,7 +17,7 @@ from assay.campaign.campaign import Campaign
 from assay.campaign.exchange.export import tables_of
 from assay.campaign.exchange.imports import READERS, import_answers
 from assay.campaign.exchange.tools import export_format
-from assay.collecting.campaigns import Imported
+from assay.collecting.results import Imported
 from assay.errors import AssayError, OptionError, TableError
 from assay.project.settings import Checks, Raters, Screen, Settings
 

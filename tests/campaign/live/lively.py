@@ -13,7 +13,7 @@ from tests.campaign.store.world import make, opened, rater_links
 
 import assay
 from assay.campaign.campaign import Campaign
-from assay.campaign.store.units.base import Link
+from assay.campaign.store.unit import Link
 from assay.project.settings import Raters, Settings
 from assay.tables.tables import TestSet
 from assay.worlds.simulate import World

@@ -58,7 +58,7 @@ def test_a_process_computes_what_the_server_stores(
 def test_what_an_owner_decides_does_not_wait(tmp_path: Path) -> None:
     world = lively(tmp_path)
     with world.campaign as campaign:
-        followed = FollowedCampaign(campaign.place)
+        followed = FollowedCampaign(campaign.place.address)
         assert any("result" in news for news in followed.news())
         world.work(tasks=2)
         assert list(followed.news()) == [], "answers alone wait for the pause to end"

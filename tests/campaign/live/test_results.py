@@ -13,7 +13,7 @@ import assay
 from assay.campaign.campaign import open_campaign
 from assay.campaign.exchange.export import export_tables
 from assay.campaign.live.results import bring_up_to_date, follow_campaign, next_due
-from assay.campaign.store.units import tasks
+from assay.campaign.store import tasks
 from assay.errors import InputError, OptionError
 from assay.project.settings import Pay, Raters, Screen, Settings, Stop
 
@@ -188,7 +188,7 @@ def test_judgments_have_any_time_verdicts(tmp_path: Path, monkeypatch: pytest.Mo
         verdicts = assay.monitor_judgments(judgments, systems=world.test_set.systems)
         assert found.verdicts is not None
         assert found.verdicts.decided == verdicts.decided > 2
-        ranking = assay.rank(judgments, rng=campaign.seed)
+        ranking = assay.rank(judgments, rng=campaign.rules.seed)
         look = campaign.status().looks[-1]
         assert ranking.to_dict()["systems"] == look["systems"]
         assert look["decided"] == verdicts.decided
@@ -247,7 +247,9 @@ def test_edits_end_in_effort(tmp_path: Path) -> None:
         more.work()
         found = bring_up_to_date(campaign)
         export_tables(campaign.collected(1), tmp_path / "tables")
-        effort = assay.effort(tmp_path / "tables" / "edits.tsv", rate="40 EUR", rng=campaign.seed)
+        effort = assay.effort(
+            tmp_path / "tables" / "edits.tsv", rate="40 EUR", rng=campaign.rules.seed
+        )
         (look,) = campaign.status().looks
         assert look["systems"] == effort.to_dict()["systems"]
         assert found.outcome.effort is not None

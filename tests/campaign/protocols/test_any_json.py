@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from tests.campaign.protocols.tasks import PAIR, TASK
 
 from assay.campaign.protocols import make_protocol
-from assay.campaign.protocols.spans import grapheme_edges
+from assay.campaign.protocols.reading import grapheme_edges
 from assay.campaign.records import InvalidAnswerError
 from assay.project.settings import Settings
 

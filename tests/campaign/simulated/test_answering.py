@@ -10,7 +10,7 @@ from tests.campaign.protocols.tasks import PAIR, TASK
 
 import assay
 from assay.campaign.protocols import make_protocol
-from assay.campaign.simulated.answering import Opinions, answer_screen
+from assay.campaign.simulated.raters import Opinions, answer_screen
 from assay.project.settings import Settings
 
 

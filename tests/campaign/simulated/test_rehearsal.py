@@ -10,13 +10,14 @@ import pytest
 
 import assay
 from assay.campaign.campaign import open_campaign
+from assay.campaign.contents import Material
 from assay.campaign.create import create_campaign
 from assay.campaign.exchange.export import tables_of
 from assay.campaign.records import Collected
 from assay.campaign.simulated.raters import manners
 from assay.campaign.simulated.rehearsal import rehearse
-from assay.campaign.web.background import serving
-from assay.collecting.campaigns import Simulation
+from assay.campaign.web.server import serving
+from assay.collecting.results import Simulation
 from assay.errors import InputError, OptionError
 from assay.project.settings import Checks, Forms, Raters, Screen, Settings
 from assay.stats.random import as_rng
@@ -30,7 +31,7 @@ def worked(
     world = assay.simulate(systems=systems, documents=documents, texts=True, rng=3)
     texts = world.test_set.documents["doc"].to_list()
     kits = assay.design_kits(world.systems, editors, documents=texts, rng=1) if editors else None
-    made = create_campaign(folder, settings, test_set=world.test_set, kits=kits, rng=1)
+    made = create_campaign(folder, Material(settings, folder, world.test_set, kits=kits), rng=1)
     tokens = {link.rater: link.token for link in made.links.raters}
     result = rehearse(
         folder, serving, tokens, raters=raters, careless=careless, leaving=leaving, rng=2

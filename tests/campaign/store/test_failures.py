@@ -32,9 +32,11 @@ from tests.campaign.web.test_routes import bearer
 
 from assay.campaign.campaign import Campaign, open_campaign
 from assay.campaign.records import NotYoursError, UnavailableError
-from assay.campaign.store import migrating
+from assay.campaign.store import opening
+from assay.campaign.store.answers import send
 from assay.campaign.store.clock import Clock
 from assay.campaign.store.opening import refuse_remote
+from assay.campaign.store.tasks import next_task
 from assay.errors import InputError, OptionError
 from assay.project.settings import Raters, Settings
 
@@ -49,7 +51,7 @@ def pragma(campaign: Campaign, line: str) -> Any:
     def unit(unit: Any) -> Any:
         return unit.db.execute(text(f"PRAGMA {line}")).scalar()
 
-    return campaign._store.submit(unit).result()
+    return campaign.later(unit).result()
 
 
 def test_a_full_disk_refuses_and_takes_up_again(tmp_path: Path) -> None:
@@ -82,12 +84,12 @@ def test_one_that_is_refused_leaves_the_others_of_its_commit(tmp_path: Path) -> 
         one, two, three = rater_links(campaign, made)
         tasks = [campaign.next(link) for link in (one, two, three)]
         gate = threading.Event()
-        held = campaign._store.submit(lambda unit: gate.wait(10))
+        held = campaign.later(lambda unit: gate.wait(10))
         waiting: list[Future[Any]] = [
-            campaign.later("send", one, tasks[0]["lease"], 0, body(tasks[0], 0)),
-            campaign.later("send", two, tasks[0]["lease"], 0, body(tasks[0], 0)),
-            campaign.later("send", two, tasks[1]["lease"], 0, body(tasks[1], 0)),
-            campaign.later("send", three, tasks[2]["lease"], 0, {"key": "k"}),
+            campaign.later(send, one, tasks[0]["lease"], 0, body(tasks[0], 0)),
+            campaign.later(send, two, tasks[0]["lease"], 0, body(tasks[0], 0)),
+            campaign.later(send, two, tasks[1]["lease"], 0, body(tasks[1], 0)),
+            campaign.later(send, three, tasks[2]["lease"], 0, {"key": "k"}),
         ]
         assert not any(future.done() for future in waiting)
         gate.set()
@@ -106,8 +108,8 @@ def test_who_asks_may_leave_before_the_answer_is_stored(tmp_path: Path) -> None:
         link = rater_links(campaign, made)[0]
         task = campaign.next(link)
         gate = threading.Event()
-        held = campaign._store.submit(lambda unit: gate.wait(10))
-        left = campaign.later("send", link, task["lease"], 0, body(task, 0))
+        held = campaign.later(lambda unit: gate.wait(10))
+        left = campaign.later(send, link, task["lease"], 0, body(task, 0))
         assert not left.cancel()
         gate.set()
         held.result()
@@ -121,7 +123,7 @@ def test_what_was_asked_before_the_end_is_done(tmp_path: Path) -> None:
     link = rater_links(campaign, made)[0]
     task = campaign.next(link)
     waiting = [
-        campaign.later("send", link, task["lease"], screen, body(task, screen))
+        campaign.later(send, link, task["lease"], screen, body(task, screen))
         for screen in range(len(task["screens"]))
     ]
     campaign.disconnect()
@@ -139,7 +141,7 @@ def test_a_fault_of_ours_reaches_who_asked_and_nobody_else(tmp_path: Path) -> No
             raise ZeroDivisionError
 
         with pytest.raises(ZeroDivisionError):
-            campaign._store.submit(wrong).result()
+            campaign.later(wrong).result()
         assert "half" not in {event["kind"] for event in campaign.collected().events}
         assert campaign.next(rater_links(campaign, made)[0])["state"] == "task"
 
@@ -150,7 +152,7 @@ def test_the_settings_of_the_file_are_the_safe_ones(tmp_path: Path) -> None:
         assert pragma(campaign, "journal_mode") == "wal"
         assert pragma(campaign, "synchronous") == 2  # FULL
         assert pragma(campaign, "foreign_keys") == 1
-        with campaign._store.reading() as db, pytest.raises(Exception, match="readonly|read-only"):
+        with campaign.reading() as db, pytest.raises(Exception, match="readonly|read-only"):
             db.execute(text("DELETE FROM draft"))
 
 
@@ -162,9 +164,7 @@ def test_what_was_appended_cannot_be_changed(place: Path | str, table: str) -> N
         finish(campaign, link, campaign.next(link))
         for change in (f"DELETE FROM {table}", f"UPDATE {table} SET id = id + 1000"):
             with pytest.raises(Exception, match="append only"):
-                campaign._store.submit(
-                    lambda unit, line=change: unit.db.execute(text(line))
-                ).result()
+                campaign.later(lambda unit, line=change: unit.db.execute(text(line))).result()
 
 
 def test_a_second_writer_learns_who_the_first_is(tmp_path: Path) -> None:
@@ -196,7 +196,7 @@ def test_several_servers_share_postgresql(postgres: Callable[[], str]) -> None:
     with opened(address) as first, open_campaign(address, clock=HandClock()) as second:
         links = rater_links(first, made)
         waiting = [
-            campaign.later("next", link)
+            campaign.later(next_task, link)
             for _ in range(5)
             for link in links
             for campaign in (first, second)
@@ -242,7 +242,7 @@ def test_connections_that_are_cut_are_made_anew(postgres: Callable[[], str]) -> 
                 " WHERE pid <> pg_backend_pid() AND datname = current_database()"
             ))  # fmt: skip
 
-        campaign._store.submit(cut).result()
+        campaign.later(cut).result()
         assert campaign.next(link)["lease"] == task["lease"]
 
 
@@ -279,13 +279,13 @@ def test_an_older_file_is_copied_and_brought_up_to_date(
 ) -> None:
     made = make(tmp_path / "campaign")
     scripts = tmp_path / "migrations"
-    shutil.copytree(migrating.MIGRATIONS, scripts)
+    shutil.copytree(opening.MIGRATIONS, scripts)
     (scripts / "versions" / "v9999.py").write_text(
         "from alembic import op\nimport sqlalchemy as sa\n"
         "revision, down_revision = 'v9999', 'v0002'\n"
         "def upgrade():\n    op.add_column('rater', sa.Column('mood', sa.Text()))\n"
     )
-    monkeypatch.setattr(migrating, "MIGRATIONS", scripts)
+    monkeypatch.setattr(opening, "MIGRATIONS", scripts)
     with opened(tmp_path / "campaign") as campaign:
         assert len(work(campaign, rater_links(campaign, made)[0], most=1)) == 1
     before = tmp_path / "campaign" / "campaign-before-v9999.db"
@@ -303,7 +303,7 @@ def test_the_migrations_make_todays_tables(place: Path | str) -> None:
     from assay.campaign.store.schema import METADATA
 
     make(place)
-    with open_campaign(place) as campaign, campaign._store.reading() as db:
+    with open_campaign(place) as campaign, campaign.reading() as db:
         assert compare_metadata(MigrationContext.configure(db), METADATA) == []
 
 
@@ -395,4 +395,4 @@ def test_links_are_compared_by_their_hash_and_can_end(place: Path | str) -> None
         with pytest.raises(Exception, match="not a rater's"):
             campaign.next(owner)
         with pytest.raises(NotYoursError):
-            campaign.media(owner, "none")
+            campaign.media("none")

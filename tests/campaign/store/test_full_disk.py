@@ -11,10 +11,10 @@ from tests.conftest import fill
 
 from assay.campaign import create
 from assay.campaign.campaign import Campaign
+from assay.campaign.contents import Material
 from assay.campaign.create import make_campaign
 from assay.campaign.exchange.export import export_tables
 from assay.campaign.keys import read_keys
-from assay.campaign.material import Material
 from assay.errors import InputError
 from assay.project.settings import Raters, Settings
 

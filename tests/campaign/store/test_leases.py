@@ -297,7 +297,7 @@ def test_what_is_asked_of_the_store_does_not_tell_what_a_task_is(tmp_path: Path)
         return len(found)
 
     with opened(tmp_path) as campaign:
-        writer: Any = campaign._store.writer
+        writer: Any = campaign.writer
         listen(writer._engine, "before_cursor_execute", lambda *said: asked.append(said[2][:40]))
         (link,) = rater_links(campaign, made)
         while (task := campaign.next(link))["state"] == "task":

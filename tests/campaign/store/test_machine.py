@@ -55,7 +55,7 @@ class Model(RuleBasedStateMachine):
         self.out: set[int] = set()
         self.leases: dict[tuple[int, int], Lease] = {}
         self.names: dict[tuple[int, int], dict[str, Any]] = {}
-        with self.campaign._store.reading() as db:
+        with self.campaign.reading() as db:
             rows = db.exec_driver_sql("SELECT wanted FROM task ORDER BY position").all()
             self.wanted = [row[0] for row in rows]
 
@@ -176,7 +176,7 @@ class Model(RuleBasedStateMachine):
 
     @invariant()
     def the_store_says_the_same(self) -> None:
-        with self.campaign._store.reading() as db:
+        with self.campaign.reading() as db:
             states = db.exec_driver_sql("SELECT rater - 1, task - 1, state FROM lease").all()
             answers = db.exec_driver_sql("SELECT count(*) FROM sent").scalar()
         assert {(r, t): state for r, t, state in states} == {

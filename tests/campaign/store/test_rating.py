@@ -21,8 +21,8 @@ from tests.campaign.store.world import (
 
 from assay.campaign.campaign import open_campaign
 from assay.campaign.records import InvalidAnswerError, NotNowError, NotYoursError
-from assay.campaign.store.units.base import Link
-from assay.campaign.store.writer import MOST_LISTED
+from assay.campaign.store.access import MOST_LISTED
+from assay.campaign.store.unit import Link
 from assay.project.settings import Checks, Raters, Settings
 
 
@@ -62,7 +62,7 @@ def test_a_task_and_an_answer_take_few_statements(place: Path | str) -> None:
     with opened(place) as campaign:
         link = rater_links(campaign, made)[0]
         finish(campaign, link, campaign.next(link))
-        writer: Any = campaign._store.writer
+        writer: Any = campaign.writer
         listen(writer._engine, "before_cursor_execute", lambda *said: asked.append(said[2]))
         task = campaign.next(link)
         given = [line for line in asked if not line.startswith("BEGIN")]

@@ -30,7 +30,7 @@ from assay.campaign.exchange.export import tables_of
 from assay.campaign.keys import Keys, write_keys
 from assay.campaign.records import UnavailableError
 from assay.campaign.store.schema import METADATA
-from assay.campaign.store.units.base import Link
+from assay.campaign.store.unit import Link
 from assay.project.settings import Raters, Settings
 
 FIRST = Path(__file__).with_name("v0001.sql")
@@ -85,7 +85,7 @@ def test_a_file_of_the_first_version_opens_in_the_last(tmp_path: Path) -> None:
         db.executescript(FIRST.read_text("utf-8"))
     db.close()
     with open_campaign(tmp_path) as campaign:
-        with campaign._store.reading() as reading:
+        with campaign.reading() as reading:
             assert compare_metadata(MigrationContext.configure(reading), METADATA) == []
         status = campaign.status()
         assert (status.state, status.tasks, status.answers) == ("open", 2, 2)
@@ -118,7 +118,7 @@ def test_a_file_that_becomes_read_only_refuses_and_is_read(tmp_path: Path) -> No
 
 def set_to(campaign: Campaign, line: str) -> None:
     """Change the connection that writes."""
-    connection = campaign._store.writer._engine.raw_connection()  # type: ignore[union-attr]
+    connection = campaign.writer._engine.raw_connection()  # type: ignore[union-attr]
     connection.cursor().execute(line)
     connection.close()
 

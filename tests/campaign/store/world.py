@@ -10,10 +10,11 @@ import polars as pl
 
 import assay
 from assay.campaign.campaign import Campaign, open_campaign
+from assay.campaign.contents import Material
 from assay.campaign.create import create_campaign
 from assay.campaign.store.clock import Clock
-from assay.campaign.store.units.base import Link
-from assay.collecting.campaigns import Created
+from assay.campaign.store.unit import Link
+from assay.collecting.results import Created
 from assay.project.settings import Raters, Settings
 from assay.tables.tables import TestSet
 
@@ -59,7 +60,8 @@ def make(place: Path | str, settings: Settings | None = None, **more: Any) -> Cr
         more["store"] = place
     settings = settings or Settings(protocol="esa", raters=Raters(number=3, overlap="0%"))
     scores = more.pop("test_set", None) or make_scores()
-    return create_campaign(folder, settings, test_set=scores, rng=more.pop("rng", 7), **more)
+    store, rng = more.pop("store", None), more.pop("rng", 7)
+    return create_campaign(folder, Material(settings, folder, scores, **more), store=store, rng=rng)
 
 
 def opened(place: Path | str, clock: Clock | None = None) -> Campaign:

@@ -11,7 +11,7 @@ from schemathesis.checks import not_a_server_error
 from schemathesis.specs.openapi.checks import response_schema_conformance, status_code_conformance
 from tests.campaign.served import make, serving
 
-from assay.campaign.web.limits import Limit
+from assay.campaign.web.access import Limit
 
 EXAMPLES = 12
 

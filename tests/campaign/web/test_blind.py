@@ -17,9 +17,10 @@ from tests.campaign.web.test_routes import bearer, filled, needs, routes
 
 import assay
 from assay.campaign.campaign import open_campaign
+from assay.campaign.contents import Material
 from assay.campaign.create import create_campaign
-from assay.campaign.simulated.answering import answer_screen
-from assay.campaign.web.limits import Limit
+from assay.campaign.simulated.raters import answer_screen
+from assay.campaign.web.access import Limit
 from assay.project.settings import Checks, Raters, Screen, Settings
 
 HIDDEN = "hidden-"
@@ -61,7 +62,7 @@ def hidden_campaign(folder: Path, protocol: Any) -> tuple[Any, dict[str, str]]:
         checks=Checks(share="40%", repeats="40%") if protocol == "esa" else Checks(),
         raters=Raters(names=(f"{HIDDEN}one", f"{HIDDEN}two"), overlap="100%"),
     )  # fmt: skip
-    made = create_campaign(folder, plan, test_set=test_set, errors=marks, rng=7)
+    made = create_campaign(folder, Material(plan, folder, test_set, errors=marks), rng=7)
     campaign = open_campaign(folder)
     campaign.open("owner")
     return campaign, {link.rater: link.token for link in made.links.raters}

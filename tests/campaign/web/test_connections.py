@@ -14,9 +14,9 @@ import httpx
 import pytest
 from tests.campaign.served import make
 
-from assay.campaign.web import connections, security
-from assay.campaign.web.background import serving
-from assay.campaign.web.connections import MOST_BYTES
+from assay.campaign.web import access
+from assay.campaign.web import server as own_server
+from assay.campaign.web.server import MOST_BYTES, serving
 
 SOON = 0.4
 
@@ -24,8 +24,8 @@ SOON = 0.4
 @pytest.fixture
 def server(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[str, str]]:
     """An address and a rater's token; requests have to come soon."""
-    monkeypatch.setattr(connections, "MOST_SECONDS", SOON)
-    monkeypatch.setattr(security, "MOST_SECONDS", SOON)
+    monkeypatch.setattr(own_server, "MOST_SECONDS", SOON)
+    monkeypatch.setattr(access, "MOST_SECONDS", SOON)
     campaign, tokens = make(tmp_path, "esa")
     with serving(campaign) as address:
         yield address, tokens["rater-1"]

@@ -9,7 +9,7 @@ import httpx
 import pytest
 from tests.campaign.served import make, serving
 
-from assay.campaign.web.limits import Limit
+from assay.campaign.web.access import Limit
 from assay.project.settings import Scale
 
 TASK = {

@@ -15,9 +15,9 @@ from tests.campaign.served import Served, make, serving
 
 from assay.campaign.keys import Keys, read_keys, write_keys
 from assay.campaign.live.results import bring_up_to_date
-from assay.campaign.store.units.base import Link
-from assay.campaign.web.desk.rendering import LONG_NAME, environment
-from assay.campaign.web.limits import Limit
+from assay.campaign.store.unit import Link
+from assay.campaign.web.access import Limit
+from assay.campaign.web.rendering import LONG_NAME, environment
 from assay.project.settings import Checks, Pay, Raters
 
 PAGES = ("", "/raters", "/browse", "/events", "/settings")
@@ -302,7 +302,7 @@ def test_nothing_can_be_stored_is_said_in_red(
     with client(served) as owner:
         before = owner.get("/panel/head")
         assert "Answers cannot be stored" not in before.text
-        monkeypatch.setattr(served.campaign._store.writer, "failing", True)
+        monkeypatch.setattr(served.campaign.writer, "failing", True)
         known = {"If-None-Match": before.headers["etag"]}
         assert "Answers cannot be stored" in owner.get("/panel/head", headers=known).text
 

@@ -14,10 +14,11 @@ import pytest
 from tests.campaign.served import scores
 
 from assay.campaign.campaign import open_campaign
+from assay.campaign.contents import Material
 from assay.campaign.create import create_campaign
 from assay.campaign.hub import Hub, is_hub, open_hub
 from assay.campaign.keys import Keys, read_hub_keys, read_keys, write_keys
-from assay.campaign.web.background import serving
+from assay.campaign.web.server import serving
 from assay.errors import InputError
 from assay.project.settings import Raters, Settings
 
@@ -39,7 +40,7 @@ class Several:
 def add(folder: Path, name: str, pair: str = "de-en") -> None:
     folder.mkdir(parents=True)
     settings = Settings(name=name, protocol="esa", raters=Raters(number=1))
-    links = create_campaign(folder, settings, test_set=scores(pair), rng=7).links
+    links = create_campaign(folder, Material(settings, folder, scores(pair)), rng=7).links
     raters = {one.rater: one.token for one in links.raters}
     write_keys(folder, Keys(links.owner, links.viewer, links.join, raters))
 

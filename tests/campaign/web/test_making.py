@@ -19,8 +19,8 @@ from tests.campaign.web.test_hub import Several
 
 from assay.campaign.hub import open_hub
 from assay.campaign.uploads import MOST_UPLOADS, begin_upload
-from assay.campaign.web import background
-from assay.campaign.web.security import MOST_UPLOADED
+from assay.campaign.web import server
+from assay.campaign.web.access import MOST_UPLOADED
 from assay.project.project import open_project
 
 ROWS = [
@@ -101,7 +101,7 @@ def maker(tmp_path: Path) -> Iterator[Maker]:
     home.mkdir()
     with ExitStack() as stack:
         hub = stack.enter_context(open_hub(home, "http://127.0.0.1:1"))
-        address = stack.enter_context(background.serving(hub))
+        address = stack.enter_context(server.serving(hub))
         yield Maker(
             Several(hub, {}, stack.enter_context(httpx.Client(base_url=address, timeout=60)))
         )

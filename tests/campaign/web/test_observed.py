@@ -19,6 +19,8 @@ from tests.campaign.served import TEXTS, make, serving
 from tests.campaign.web.test_routes import bearer
 from tests.campaign.web.test_server import wait_for
 
+from assay.campaign.campaign import Campaign
+
 
 def free_port() -> int:
     with socket.socket() as probe:
@@ -121,11 +123,11 @@ def test_the_log_is_json_without_tokens_texts_names_or_addresses(tmp_path: Path)
 def test_a_failure_is_logged_with_its_place_and_not_with_its_words(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    def fail(link: object) -> None:
+    def fail(campaign: object, link: object) -> None:
         raise KeyError("what somebody wrote")
 
     with serving(*make(tmp_path, "esa")) as served:
-        monkeypatch.setattr(served.campaign, "mine", fail)
+        monkeypatch.setattr(Campaign, "mine", fail)
         headers = bearer(served.tokens, "rater-1")
         assert httpx.get(f"{served.url}/api/mine", headers=headers).status_code == 503
     fields = [record.fields for record in caplog.records if hasattr(record, "fields")]

@@ -18,8 +18,8 @@ import uvicorn
 from tests.campaign.served import make
 from tests.conftest import ROOT
 
+from assay.campaign.web.access import MOST_BYTES
 from assay.campaign.web.app import create_app
-from assay.campaign.web.security import MOST_BYTES
 
 DEPLOY = ROOT / "deploy"
 HOST = "rate.example.org"

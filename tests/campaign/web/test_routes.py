@@ -13,9 +13,8 @@ from fastapi.routing import APIRoute
 from sqlalchemy import create_engine
 from tests.campaign.served import Served, make, serving
 
-from assay.campaign.web.limits import MOST_KEPT, Limit
-from assay.campaign.web.roles import Needs
-from assay.campaign.web.security import MOST_BYTES, is_upload
+from assay.campaign.campaign import Campaign
+from assay.campaign.web.access import MOST_BYTES, MOST_KEPT, Limit, Needs, is_upload
 from assay.project.settings import Crowd
 
 FORGED = "x" * 22
@@ -332,7 +331,7 @@ def test_an_owner_steers_and_a_viewer_only_looks(served: Served, client: httpx.C
 
 def test_an_unknown_failure_is_503(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with serving(*make(tmp_path, "esa")) as served:
-        monkeypatch.setattr(served.campaign, "mine", lambda link: 1 / 0)
+        monkeypatch.setattr(Campaign, "mine", lambda *_: 1 / 0)
         headers = bearer(served.tokens, "rater-1")
         reply = httpx.get(f"{served.url}/api/mine", headers=headers)
     assert reply.status_code == 503
@@ -348,7 +347,7 @@ def test_where_the_database_is_stays_with_whoever_runs_the_server(
         lost = create_engine("postgresql+psycopg://hidden-user@127.0.0.1:1/hidden-name")
         own = bearer(served.tokens, "rater-1")
         assert httpx.get(f"{served.url}/api/mine", headers=own).is_success
-        monkeypatch.setattr(served.campaign._store, "readers", lost)
+        monkeypatch.setattr(served.campaign, "readers", lost)
         reply = httpx.get(f"{served.url}/api/mine", headers=own)
         monkeypatch.undo()
     assert reply.status_code == 503

@@ -25,7 +25,7 @@ from tests.conftest import fill
 
 from assay.campaign.campaign import open_campaign
 from assay.campaign.client import WireClient, WireError
-from assay.campaign.web.limits import Limit
+from assay.campaign.web.access import Limit
 from assay.project.settings import Raters, Screen, Settings
 
 CODE = """

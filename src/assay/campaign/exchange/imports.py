@@ -2,28 +2,30 @@
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from assay.campaign.campaign import Campaign
 from assay.campaign.exchange.tools import need_fit
 from assay.campaign.protocols import make_protocol
 from assay.campaign.protocols.base import OutputProtocol
-from assay.campaign.protocols.reading import Reader
-from assay.campaign.protocols.spans import RatedText, grapheme_edges
+from assay.campaign.protocols.reading import RatedText, Reader, grapheme_edges
 from assay.campaign.records import IMPORTED, Answer, ImportedColumn, ImportedTask, Judged, Stored
-from assay.collecting.campaigns import Imported
+from assay.collecting.results import Imported
 from assay.errors import OptionError, did_you_mean, need_known
 from assay.formats import appraise, label_studio, pearmut
-from assay.formats.catalogue import Options
+from assay.formats.appraise import read_batches
+from assay.formats.catalogue import Options, load_format
 from assay.formats.files import Mark, Said
 from assay.formats.mqm import code_points, from_inclusive
+from assay.formats.pearmut import read_campaign
 from assay.results import Note
-from assay.tables.load import Findings, library_errors, shortened
+from assay.tables.load import Findings, Raw, library_errors, shortened
 
 READERS = {
     "pearmut": pearmut.read_said, "appraise": appraise.read_said,
@@ -89,16 +91,13 @@ class _Matching:
             self._outputs.setdefault((one.task, one.place, one.shown_as), one)
         self._systems = {one.system for own in self._judged.values() for one in own}
         self._there = {
-            (item.rater, item.task, *self._key(item)): item
+            (item.rater, item.task, *_where(item)): item
             for item in campaign.collected().answers
             if item.kind == "rate" and item.answer.code is not None
         }
         self._given: dict[tuple[str, int], dict[Place, tuple[Said, Answer]]] = defaultdict(dict)
         self._lines: dict[tuple[str, Judged], int] = {}
         self._touched: set[tuple[str, int]] = set()
-
-    def _key(self, item: Stored) -> tuple[str | None, str | None, str, str]:
-        return item.lp, item.doc, item.seg, item.system
 
     def take(self, said: Said) -> None:
         """Find the output of an answer, and check the answer with the protocol."""
@@ -118,9 +117,7 @@ class _Matching:
     def _place(self, said: Said, output: Judged, answer: Answer) -> None:
         place = (output.task, output.place, output.shown_as)
         own = self._given[said.rater, output.task]
-        there = self._there.get(
-            (said.rater, output.task, output.lp, output.doc, output.seg, output.system)
-        )
+        there = self._there.get((said.rater, output.task, *_where(output)))
         if place in own:
             self.merged += 1  # an identical output, for which the first answer counts too
             return
@@ -262,8 +259,8 @@ class _Matching:
         return (Note("identical-outputs", text),)
 
 
-def _where(output: Judged) -> tuple[str | None, str | None, str, str]:
-    return output.lp, output.doc, output.seg, output.system
+def _where(one: Judged | Stored) -> tuple[str | None, str | None, str, str]:
+    return one.lp, one.doc, one.seg, one.system
 
 
 def _time(seconds: float | None) -> str | None:
@@ -305,3 +302,74 @@ def _span(
 def _named(name: str | None, known: Sequence[str]) -> str | None:
     """The campaign's spelling of a name."""
     return {one.lower(): one for one in known}.get((name or "").lower(), name)
+
+
+Origin = Literal["pearmut", "appraise-batches"]
+FORMATS: Mapping[str, str] = {"pearmut": "pearmut-campaign", "appraise-batches": "appraise-batches"}
+"""The origins of campaigns, with the format that reads their outputs."""
+PROTOCOLS = {"ESA": "esa", "cESA": "esa", "DA": "da", "MQM": "mqm"}
+LANGUAGE = re.compile(r"[A-Za-z]{2,3}(-[A-Za-z0-9]{2,8})*")
+SIDE_BY_SIDE = 3
+"""Outputs side by side if the other tool shows all systems at once."""
+
+
+def foreign_outputs(path: Path, origin: Origin) -> Raw:
+    """The outputs of such a file."""
+    return load_format(path, FORMATS[origin], "scores", Options())
+
+
+def foreign_settings(path: Path, origin: Origin) -> dict[str, Any]:
+    """The settings in such a file, by their path in ``assay.toml``."""
+    with library_errors(path):
+        said = _pearmut(path) if origin == "pearmut" else _appraise(path)
+        return dict(said)
+
+
+def _pearmut(path: Path) -> Iterator[tuple[str, Any]]:
+    campaign = read_campaign(path)
+    info, data = campaign["info"], campaign["data"]
+    name = campaign.get("campaign_id")
+    yield "name", name if isinstance(name, str) and name.strip() else path.name.partition(".")[0]
+    protocol = info.get("protocol", "cESA")
+    yield "protocol", PROTOCOLS.get(str(protocol))
+    if protocol == "cESA":
+        yield "screen.outputs", SIDE_BY_SIDE
+    yield from _people(info, data)
+    sliders = info.get("sliders")
+    if isinstance(sliders, list) and protocol == "DA":
+        yield "protocol", "scale"
+        yield "scales", [
+            {"name": one.get("name"), "low": one.get("min"), "high": one.get("max"),
+             "step": one.get("step")}
+            for one in sliders if isinstance(one, dict)
+        ]  # fmt: skip
+    if protocol == "MQM" and isinstance(info.get("mqm_categories"), dict):
+        yield "categories", list(_categories(info["mqm_categories"]))
+
+
+def _people(info: Mapping[str, Any], data: Any) -> Iterator[tuple[str, Any]]:
+    """The raters: a number of users, their names, or one for every task."""
+    users = info.get("users", len(data) if info.get("assignment") == "task-based" else None)
+    if isinstance(users, list):
+        users = [one.get("user_id") if isinstance(one, dict) else one for one in users]
+        yield "raters.names", users
+    elif isinstance(users, int):
+        yield "raters.number", users
+
+
+def _categories(tree: Mapping[str, Any]) -> Iterator[str]:
+    for above, below in tree.items():
+        yield from [f"{above}/{name}" for name in below] if below else [above]
+
+
+def _appraise(path: Path) -> Iterator[tuple[str, Any]]:
+    tasks = [batch["task"] for batch in read_batches(path)]
+    yield "name", path.name.partition(".")[0]
+    each = tasks[0].get("requiredAnnotations")
+    if isinstance(each, int) and each > 1:
+        yield "raters.per_task", each
+        yield "raters.number", each
+    pairs = {(task.get("sourceLanguage"), task.get("targetLanguage")) for task in tasks}
+    (pair, *more) = pairs
+    if not more and all(isinstance(name, str) and LANGUAGE.fullmatch(name) for name in pair):
+        yield "screen.languages", list(pair)

@@ -17,7 +17,7 @@ from assay.campaign.exchange.export import answers_of, seconds_of
 from assay.campaign.protocols import make_protocol
 from assay.campaign.protocols.base import Protocol
 from assay.campaign.records import GIVEN, IMPORTED, Collected, Span, Stored
-from assay.collecting.campaigns import Exported
+from assay.collecting.results import Exported
 from assay.errors import InputError, OptionError, need_known
 from assay.formats.appraise import write_said as write_appraise
 from assay.formats.catalogue import Options, save_format

@@ -14,12 +14,12 @@ from typing import Any
 
 import numpy as np
 
-from assay.campaign.events import happened
 from assay.campaign.exchange.export import table_of
 from assay.campaign.protocols import make_protocol
 from assay.campaign.protocols.base import Kind, Protocol
 from assay.campaign.records import Collected
 from assay.campaign.store import browsing, looking
+from assay.campaign.store.browsing import happened
 from assay.campaign.store.clock import iso
 from assay.campaign.store.looking import PlacedTask, TaskState
 from assay.collecting.assign import USUAL_OVERLAP

@@ -94,7 +94,7 @@ class Refresher:
 
     def _ask(self) -> None:
         """Store everything new about every campaign."""
-        places = {slug: one.place for slug, one in list(self._hub.campaigns.items())}
+        places = {slug: one.place.address for slug, one in list(self._hub.campaigns.items())}
         self._say(json.dumps(places))
         while not self._stop.is_set():
             line = self._lines.get(timeout=MAX_SILENT_SECONDS)

@@ -17,8 +17,11 @@ from assay.campaign.live.outcome import (
     costs_of,
     estimate_of,
     first_scale,
+    live_pairs,
+    live_systems,
     monitor_of,
     outcome_of,
+    tested_differences,
 )
 from assay.campaign.live.plan import (
     Beginning,
@@ -31,19 +34,12 @@ from assay.campaign.live.plan import (
     reached_at,
     scales_of,
 )
-from assay.campaign.live.systems import live_pairs, live_systems, tested_differences
 from assay.campaign.records import Collected, LookSeen
 from assay.campaign.store import looking
 from assay.campaign.store.clock import iso
 from assay.campaign.store.collected import KnownAnswers, read_answers
 from assay.campaign.store.looking import TaskState
-from assay.collecting.live import (
-    CampaignResults,
-    LeftOut,
-    LookTaken,
-    NextLook,
-    Outcome,
-)
+from assay.collecting.live import CampaignResults, LeftOut, LookTaken, NextLook, Outcome
 from assay.collecting.status import OpenPair
 from assay.errors import AssayError
 from assay.estimation.estimate import ratings_to_decide
@@ -77,7 +73,7 @@ def follow_campaign(campaign: Campaign) -> Live:
         tasks = looking.read_order(db)
         answers: KnownAnswers = {}
         plan = make_plan(read_answers(db, known=answers), tasks, campaign.settings)
-    return Live(campaign, plan, campaign.seed, answers=answers)
+    return Live(campaign, plan, campaign.rules.seed, answers=answers)
 
 
 @dataclass(frozen=True, slots=True)
@@ -213,7 +209,7 @@ def compute(live: Live) -> CampaignResults:
     """Compute the current result."""
     plan = live.plan
     with live.campaign.moment() as db:
-        now = live.campaign.now()
+        now = live.campaign.clock.now()
         states = looking.read_states(db, plan.tasks)
         past, resting = _past(live, db), looking.read_resting(db)
         left_out = looking.read_left_out(db)

@@ -9,10 +9,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 from assay.campaign.protocols.base import Protocol
-from assay.campaign.protocols.comparisons import PairwiseProtocol, RankingProtocol
-from assay.campaign.protocols.post_edit import PostEdit
-from assay.campaign.protocols.ratings import DA, ESA, MQM, SQM, XSTS, ScaleProtocol
-from assay.campaign.protocols.taxonomies import make_taxonomy
+from assay.campaign.protocols.kinds import (
+    DA,
+    ESA,
+    MQM,
+    SQM,
+    XSTS,
+    PairwiseProtocol,
+    PostEdit,
+    RankingProtocol,
+    ScaleProtocol,
+    make_taxonomy,
+)
 from assay.errors import InputError
 from assay.project.settings import Settings
 

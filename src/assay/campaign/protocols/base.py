@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal
 
-from assay.campaign.protocols.reading import Reader, shown
-from assay.campaign.protocols.spans import RatedText
+from assay.campaign.protocols.reading import RatedText, Reader, shown
 from assay.campaign.records import Answer, Shown
 from assay.tables.tables import Better
 
@@ -99,6 +98,38 @@ class OutputProtocol(Protocol):
         skipped = read_skipped(reader, given, path, self.keys)
         asked = {} if "skipped" in given else self.answer(reader, given, path, item)
         return Answer(code=item.code, place=item.place, comment=comment, skipped=skipped, **asked)
+
+
+class ComparisonProtocol(Protocol):
+    """A protocol that asks one question about all outputs of a screen."""
+
+    kind: ClassVar = "judgments"
+    keys: ClassVar[tuple[str, ...]]
+
+    @abstractmethod
+    def compare(
+        self, reader: Reader, given: dict[str, Any], path: str, codes: tuple[str, ...]
+    ) -> dict[str, Any]:
+        """The fields of an :class:`Answer` that this protocol asks for."""
+
+    def read(self, reader: Reader, answers: object, shown: Shown, screen: int) -> list[Answer]:
+        """The one answer of a screen."""
+        items = reader.items(answers, "answers", 1)
+        if not items:
+            if not reader.faults:
+                reader.fault("answers", "has no answer; send one")
+            return []
+        path = "answers[0]"
+        keys = ("skipped", "comment", *self.keys)
+        given = reader.mapping(items[0], path, keys, nullable="winner")
+        if given is None:
+            return []
+        place = next(segment.place for segment in shown.segments if segment.rate)
+        comment = read_comment(reader, given, path)
+        skipped = read_skipped(reader, given, path, self.keys)
+        codes = shown.screens[screen]
+        asked = {} if "skipped" in given else self.compare(reader, given, path, codes)
+        return [Answer(place=place, comment=comment, skipped=skipped, **asked)]
 
 
 def _rated(shown: Shown, screen: int) -> Iterator[RatedText]:

@@ -10,10 +10,8 @@ from assay.campaign.campaign import Campaign, open_campaign
 from assay.campaign.exchange.export import tables_of
 from assay.campaign.protocols import make_protocol
 from assay.campaign.records import Collected
-from assay.campaign.simulated.answering import Opinions
-from assay.campaign.simulated.raters import manners, simulate_raters
-from assay.campaign.store.clock import Clock
-from assay.collecting.campaigns import SimulatedRater, Simulation
+from assay.campaign.simulated.raters import Opinions, SteppedClock, manners, simulate_raters
+from assay.collecting.results import SimulatedRater, Simulation
 from assay.errors import InputError
 from assay.estimation.raters import MIN_CHECKS, rater_report
 from assay.project.settings import Settings
@@ -27,19 +25,6 @@ Serving = Callable[[Campaign], AbstractContextManager[str]]
 USUAL_RATERS = 20
 SIGNS = {"checks", "disagrees", "fast", "constant"}
 """Reasons to stand out that suggest a careless rater."""
-
-
-class SteppedClock(Clock):
-    """A clock that can be moved forward, so that days pass in seconds."""
-
-    _passed = 0.0
-
-    def forward(self, seconds: float) -> None:
-        """Let time pass."""
-        self._passed += max(seconds, 0.0)
-
-    def _read(self) -> int:
-        return super()._read() + int(1000 * self._passed)
 
 
 def rehearse(

@@ -1,9 +1,9 @@
-"""What an owner browses, a page at a time: answers with their marks, and events."""
+"""What an owner browses, a page at a time: answers with their marks, and events in plain words."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,8 +11,9 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select
 
 from assay.campaign.records import GIVEN, Event, Given, GivenText, Span
 from assay.campaign.store import schema as s
-from assay.campaign.store.collected import read_spans, slots_with_texts
+from assay.campaign.store.collected import answer_of, read_spans, slots_with_texts
 from assay.campaign.store.tally import Tally
+from assay.results import plural
 
 PAGE = 25
 ACTS = ("state", "rule", "excluded", "restored")
@@ -106,7 +107,7 @@ def _columns(db: Connection, leases: Iterable[str]) -> dict[str, list[Row[Any]]]
 def _given(
     row: Row[Any], slots: Sequence[Row[Any]], columns: Sequence[Row[Any]], marks: Sequence[Span]
 ) -> Given:
-    choice = row.choice or {}
+    answer = answer_of(row, marks)
     shown = [one for one in columns if one.screen == row.screen]
     if row.code is not None:
         shown = [one for one in columns if one.code == row.code]
@@ -117,14 +118,12 @@ def _given(
         if own:
             texts.append(GivenText(
                 column.label, tuple(slot.name for slot in own), own[0].body, own[0].spoiled,
-                choice.get("winner") == column.code, choice.get("ranks", {}).get(column.code),
+                answer.winner == column.code, answer.ranks.get(column.code),
             ))  # fmt: skip
     first = next(slot for slot in slots if row.place in (None, slot.place))
     return Given(
         row.id, row.at, row.name, row.state != "active", first.lp, first.doc, first.seg,
-        first.source_body, tuple(texts), row.kind, row.scores or {}, tuple(marks),
-        bool(row.no_error), choice.get("winner"), choice.get("strength"), choice.get("reason"),
-        row.edited, row.skipped, row.comment, row.revision, row.late,
+        first.source_body, tuple(texts), row.kind, answer, row.revision, row.late,
     )  # fmt: skip
 
 
@@ -164,3 +163,81 @@ def _events(db: Connection, wanted: ColumnElement[bool]) -> list[Event]:
         )
         for row in db.execute(select(s.event).where(wanted).order_by(s.event.c.id))
     ]  # fmt: skip
+
+
+CHANGED = {"open": "opened the campaign", "paused": "paused the campaign",
+           "closed": "closed the campaign"}  # fmt: skip
+REASONS = {
+    "language": "cannot judge the language", "offensive": "offensive text",
+    "broken": "broken text", "conflict": "conflict of interest", "other": "another reason",
+}  # fmt: skip
+
+
+def happened(event: Event) -> tuple[str, str | None]:
+    """Describe an event, with the reason or message that a person gave."""
+    describe = _SENTENCES.get(event.kind)
+    if describe is None:
+        return event.kind.replace("-", " "), None
+    given = "reason" if event.kind in _WITH_REASON else "text"
+    return describe(event), event.body.get(given)
+
+
+def _who(event: Event) -> str:
+    return event.rater or f"rater {event.subject}"
+
+
+def _state(event: Event) -> str:
+    if event.body.get("before") == "paused" and event.subject == "open":
+        return "resumed the campaign"
+    return CHANGED.get(event.subject, f"set the campaign to {event.subject}")
+
+
+def _rule(event: Event) -> str:
+    goal, target = event.body["goal"], event.body["target"]
+    wanted = "continue to the last task" if goal == "budget" else f"the original goal, {goal}"
+    if target is not None:
+        wanted = f"intervals of ±{target:g}"
+    return f"changed the stopping rule to {wanted}"
+
+
+def _declined(event: Event) -> str:
+    reason = str(event.body.get("reason"))
+    return f"returned task {event.subject}: {REASONS.get(reason, reason)}"
+
+
+def _refused(event: Event) -> str:
+    more = event.body.get("unlisted")
+    before = f", after {more:,} others not listed" if more else ""
+    return f"sent a request that was refused ({event.subject}, {event.body.get('status')}){before}"
+
+
+def _look(event: Event) -> str:
+    body = event.body
+    decided = (
+        f": {body['decided']} of {plural(body['pairs'], 'pair')} decided" if body["pairs"] else ""
+    )
+    return f"took look {event.subject} at {body['n']:,}{decided}"
+
+
+_SENTENCES: Mapping[str, Callable[[Event], str]] = {
+    "state": _state,
+    "created": lambda event: "created the campaign",
+    "look": _look,
+    "rests": lambda event: f"stopped showing {event.subject}: all its differences are decided",
+    "rule": _rule,
+    "excluded": lambda event: f"excluded {_who(event)}",
+    "restored": lambda event: f"restored {_who(event)}",
+    "raters-added": lambda event: f"added {plural(int(event.subject), 'rater')}",
+    "links-revoked": lambda event: f"created a new link for {_who(event)} and revoked the old ones",
+    "forgotten": lambda event: f"removed the personal data of {_who(event)}",
+    "message": lambda event: f"messaged {_who(event)}",
+    "message-read": lambda event: "read the message",
+    "problem": lambda event: f"reported a problem with task {event.subject}",
+    "declined": _declined,
+    "told": lambda event: f"reported that task {event.subject} was {event.body.get('what')}",
+    "finished": lambda event: "finished",
+    "tested": lambda event: "took the qualification test",
+    "refused": _refused,
+    "rebuilt": lambda event: "rebuilt the tables of the store",
+}
+_WITH_REASON = ("state", "rule", "excluded")

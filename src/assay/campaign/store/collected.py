@@ -9,43 +9,16 @@ from dataclasses import replace
 from typing import Any
 
 import polars as pl
-from sqlalchemy import ColumnElement, Connection, Row, Select, select
+from sqlalchemy import ColumnElement, Connection, Row, Select, func, select
 
-from assay.campaign.records import (
-    FORMS,
-    Answer,
-    Collected,
-    Judged,
-    LookSeen,
-    Span,
-    Stored,
-    Timing,
-)
+from assay.campaign.records import FORMS, Answer, Collected, Judged, LookSeen, Span, Stored, Timing
 from assay.campaign.store import schema as s
-from assay.campaign.store.reader import newest, raters_status
-from assay.campaign.store.tally import Tally
-from assay.campaign.store.units.base import Rules
-from assay.results import plain
 
 FEW_ANSWERS = 500
 """Up to so many, answers are looked up by their numbers; more are read with the whole tables."""
 
 
-def read_collected(
-    db: Connection, rules: Rules, tally: Tally, seen: LookSeen | None = None
-) -> Collected:
-    """Read the latest answers, or those that a look saw, with raters, events and inputs."""
-    found = read_answers(db, seen)
-    events = tuple(
-        {name: getattr(row, name) for name in ("at", "actor", "kind", "subject", "body")}
-        for row in db.execute(select(s.event).order_by(s.event.c.id))
-    )
-    with tally.now(db) as counts:
-        raters = tuple(plain(one) for one in raters_status(db, rules, counts))
-    return replace(found, raters=raters, events=events, forms=tuple(_forms(db)))
-
-
-def _forms(db: Connection) -> Iterator[dict[str, Any]]:
+def read_forms(db: Connection) -> Iterator[dict[str, Any]]:
     """Read the forms that raters filled in, without those of excluded raters."""
     rows = db.execute(
         select(s.rater.c.name, s.task.c.kind, s.task.c.body, s.answer, s.sent.c.at)
@@ -129,7 +102,7 @@ def _read_into(known: KnownAnswers, db: Connection, numbers: Sequence[int]) -> N
     for column in db.execute(shown).all():
         screens[column.lease, column.screen].append(column)
     marks = read_spans(db, *([s.span.c.answer.in_(numbers)] if few else []))
-    keys = _keys(db)
+    keys = {row.answer: row for row in db.execute(select(s.keylog))}
     begun = Counter(
         (row[0], row[1]) for row in db.execute(select(s.mark.c.segment, s.mark.c.system))
     )
@@ -137,22 +110,19 @@ def _read_into(known: KnownAnswers, db: Connection, numbers: Sequence[int]) -> N
     for row in rows:
         if row.id not in new:
             continue
-        answer = _answer(row, marks.get(row.id, ()), keys.get(row.id))
+        answer = answer_of(row, marks.get(row.id, ()), keys.get(row.id))
         held = known[row.id] = []
         for place, column in enumerate(screens[row.lease, row.screen]):
             # A comparison, which has no code, is about all outputs of its screen.
             if row.code not in (None, column.code):
                 continue
             for slot in slots[row.task, column.system]:
-                if row.place in (None, slot.place) and _holds(row.chosen, slot.system):
+                # A system that rested, or was in no set, gets no answer.
+                held_then = row.chosen is None or slot.system in row.chosen
+                if held_then and row.place in (None, slot.place):
                     before = 0 if slot.spoiled else begun[slot.segment, slot.shown_as]
                     check = row.lease, slot.system, slot.place
                     held.append((check, _stored(row, answer, column, place, slot, before)))
-
-
-def _holds(chosen: list[int] | None, system: int) -> bool:
-    """Whether a task held a system: one that rested, or was in no set, gets no answer."""
-    return chosen is None or system in chosen
 
 
 def read_judged(db: Connection) -> tuple[Judged, ...]:
@@ -167,6 +137,12 @@ def read_judged(db: Connection) -> tuple[Judged, ...]:
         for row in db.execute(slots_with_texts())
         if row.task in asked
     )  # fmt: skip
+
+
+def newest(lease: str | None = None) -> Select[Any]:
+    """Select the last revision of every screen, of one lease or all."""
+    found = select(func.max(s.sent.c.id)).group_by(s.sent.c.lease, s.sent.c.screen)
+    return found if lease is None else found.where(s.sent.c.lease == lease)
 
 
 def slots_with_texts(wanted: ColumnElement[bool] | None = None) -> Select[Any]:
@@ -230,11 +206,8 @@ def read_spans(db: Connection, *wanted: ColumnElement[bool]) -> dict[int, list[S
     return found
 
 
-def _keys(db: Connection) -> dict[int, Row[Any]]:
-    return {row.answer: row for row in db.execute(select(s.keylog))}
-
-
-def _answer(row: Row[Any], marks: Iterable[Span], keys: Row[Any] | None) -> Answer:
+def answer_of(row: Row[Any], marks: Iterable[Span], keys: Row[Any] | None = None) -> Answer:
+    """Return a stored answer with its marks and keys."""
     choice = row.choice or {}
     return Answer(
         code=row.code, place=row.place, scores=row.scores or {}, spans=tuple(marks),

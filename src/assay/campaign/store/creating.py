@@ -13,25 +13,25 @@ from sqlalchemy import Connection, Table, insert, inspect, select, text
 from sqlalchemy.exc import OperationalError
 
 from assay._version import __version__
-from assay.campaign.assignment.contents import Contents
-from assay.campaign.assignment.order import PlannedTask
+from assay.campaign.assignment import PlannedTask
+from assay.campaign.contents import Contents
 from assay.campaign.items import text_hash
 from assay.campaign.protocols import make_protocol
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import Clock
-from assay.campaign.store.migrating import migrate
 from assay.campaign.store.opening import (
     FILE,
     Place,
     dump,
     first_line,
     make_engine,
+    migrate,
     reachable,
     refuse_remote,
 )
-from assay.campaign.store.units.base import Rules, Unit
-from assay.campaign.store.units.people import add_rater, new_link
-from assay.collecting.campaigns import Links, RaterLink
+from assay.campaign.store.people import add_rater, new_link
+from assay.campaign.store.unit import Rules, Unit
+from assay.collecting.results import Links, RaterLink
 from assay.errors import InputError
 from assay.results import plain
 from assay.tables.typed_files import parquet_bytes
@@ -94,14 +94,14 @@ def _fill(db: Connection, contents: Contents) -> Links:
     _campaign(db, contents, now)
     _artifacts(db, contents)
     _items(db, contents)
+    settings = contents.material.settings
     rules = Rules(
-        contents.settings.name, contents.settings, make_protocol(contents.settings), contents.seed,
-        (None, None),
+        settings.name, settings, make_protocol(settings), contents.seed, (None, None)
     )  # fmt: skip
     unit = Unit(db, now, rules)
     raters = {name: add_rater(unit, name) for name in contents.raters}
     _tasks(db, contents, raters)
-    unit.note("owner", "created", contents.settings.name, tasks=len(contents.tasks))
+    unit.note("owner", "created", settings.name, tasks=len(contents.tasks))
     if db.dialect.name == "postgresql":
         # Without it PostgreSQL sorts all tasks to find the first, until it counts them itself.
         db.execute(text(f"ANALYZE {s.task}, {s.slot}, {s.segment}, {s.output}, {s.stored_text}"))
@@ -135,14 +135,14 @@ def slug_of(name: str) -> str:
 
 
 def _campaign(db: Connection, contents: Contents, now: int) -> None:
-    settings = plain(contents.settings)
+    planned = contents.material.settings
+    settings = plain(planned)
     own = [text for text in (contents.instructions, contents.consent) if text is not None]
     _texts(db, own)
     source, target = _languages(contents)
-    name = contents.settings.name
     db.execute(insert(s.campaign).values(
-        slug=slug_of(name), name=name, state="draft",
-        protocol=str(contents.settings.protocol), settings=settings,
+        slug=slug_of(planned.name), name=planned.name, state="draft",
+        protocol=str(planned.protocol), settings=settings,
         settings_hash=sha256(dump(settings).encode()).hexdigest(),
         instructions_hash=text_hash(contents.instructions) if contents.instructions else None,
         consent_hash=text_hash(contents.consent) if contents.consent else None,
@@ -153,8 +153,9 @@ def _campaign(db: Connection, contents: Contents, now: int) -> None:
 
 def _languages(contents: Contents) -> tuple[str | None, str | None]:
     """Return the languages of the settings, else of the language pair of the scores."""
-    if contents.settings.screen.languages is not None:
-        return contents.settings.screen.languages
+    named = contents.material.settings.screen.languages
+    if named is not None:
+        return named
     pairs = set(contents.items.lp)
     if len(pairs) == 1 and (pair := pairs.pop()) and pair.count("-") == 1:
         source, target = pair.split("-")
@@ -164,18 +165,15 @@ def _languages(contents: Contents) -> tuple[str | None, str | None]:
 
 def _artifacts(db: Connection, contents: Contents) -> None:
     """Store the inputs as they were."""
-    frames = {
-        "scores": contents.test_set.frame,
-        "sample": contents.sample.frame if contents.sample else None,
-        "errors": contents.errors.frame if contents.errors else None,
-    }
+    given = contents.material
+    tables = {"scores": given.test_set, "sample": given.sample, "errors": given.errors}
     bodies = {
-        name: parquet_bytes(frame, Path(name))
-        for name, frame in frames.items()
-        if frame is not None
+        name: parquet_bytes(table.frame, Path(name))
+        for name, table in tables.items()
+        if table is not None
     }
-    if contents.kits is not None:
-        bodies["kits"] = dump(contents.kits.to_dict()).encode()
+    if given.kits is not None:
+        bodies["kits"] = dump(given.kits.to_dict()).encode()
     _insert(db, s.artifact, (
         {
             "name": name, "kind": "json" if name == "kits" else "parquet",
@@ -225,7 +223,7 @@ def _items(db: Connection, contents: Contents) -> None:
 
 
 def _tasks(db: Connection, contents: Contents, raters: dict[str, int]) -> None:
-    context = contents.settings.screen.context
+    context = contents.material.settings.screen.context
     rows = []
     for number, task in enumerate(contents.tasks):
         stretch = contents.items.stretch(list(task.rated), context)
@@ -255,7 +253,7 @@ def _slots(contents: Contents) -> Iterator[dict[str, Any]]:
 
 
 def _slots_of(number: int, task: PlannedTask, contents: Contents) -> Iterator[dict[str, Any]]:
-    context = contents.settings.screen.context
+    context = contents.material.settings.screen.context
     first = contents.items.stretch(list(task.rated), context)[0]
     spoiled = contents.spoiled[number]
     for (segment, system), leader in contents.leaders[number].items():

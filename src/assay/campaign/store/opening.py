@@ -1,21 +1,29 @@
-"""Opening the store: where it is, and who may write to it."""
+"""Opening the store: where it is, who may write to it, and migrating older tables."""
 
 from __future__ import annotations
 
 import json
 import os
+import sqlite3
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
-from sqlalchemy import Engine, create_engine, event
+from alembic.config import Config
+from alembic.runtime.environment import EnvironmentContext
+from alembic.runtime.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from sqlalchemy import Connection, Engine, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 from sqlalchemy.pool import QueuePool
 
+from assay.campaign.store.schema import METADATA
 from assay.errors import InputError, OptionError
+from assay.tables.load import atomic
 
 FILE, LOCK = "campaign.db", "campaign.lock"
 BUSY_MS = 10_000
@@ -78,7 +86,8 @@ def make_engine(place: Place, *, write: bool) -> Engine:
         **({"pool_size": 1, "max_overflow": 0} if write else {"max_overflow": -1}),
     )  # fmt: skip
     event.listen(engine, "connect", _prepare_writer if write else _prepare_reader)
-    event.listen(engine, "begin", _begin_at_once if write else _begin)
+    begin = "BEGIN IMMEDIATE" if write else "BEGIN"
+    event.listen(engine, "begin", lambda connection: connection.exec_driver_sql(begin))
     return engine
 
 
@@ -105,14 +114,6 @@ def _prepare_reader(connection: Any, _: object) -> None:
     connection.isolation_level = None
     connection.execute("PRAGMA query_only=ON")
     connection.execute(f"PRAGMA busy_timeout={BUSY_MS}")
-
-
-def _begin_at_once(connection: Any) -> None:
-    connection.exec_driver_sql("BEGIN IMMEDIATE")
-
-
-def _begin(connection: Any) -> None:
-    connection.exec_driver_sql("BEGIN")
 
 
 def refuse_remote(folder: Path, mounts: str | None = None) -> None:
@@ -196,3 +197,61 @@ def explained(place: Place) -> Iterator[None]:
 def first_line(error: DBAPIError) -> str:
     """Return the first line of a database error."""
     return str(error.orig).strip().partition("\n")[0]
+
+
+MIGRATIONS = Path(__file__).parent / "migrations"
+
+
+@cache
+def _scripts(folder: Path) -> ScriptDirectory:
+    config = Config()
+    config.set_main_option("script_location", str(folder))
+    return ScriptDirectory.from_config(config)
+
+
+def migrate(db: Connection) -> None:
+    """Upgrade the tables to the current version; the caller commits."""
+    scripts = _scripts(MIGRATIONS)
+    environment = EnvironmentContext(
+        Config(), scripts, fn=lambda revision, _: scripts._upgrade_revs("head", revision)
+    )
+    with environment:
+        environment.configure(connection=db, target_metadata=METADATA)
+        environment.run_migrations()
+
+
+def bring_up_to_date(engine: Engine, place: Place) -> None:
+    """Migrate an older store after a backup; refuse one from a newer Assay."""
+    scripts = _scripts(MIGRATIONS)
+    head = scripts.get_current_head()
+    with engine.connect() as db:
+        current = MigrationContext.configure(db).get_current_revision()
+    if current == head:
+        return
+    if current is None:
+        raise InputError(f"{place} holds no campaign; make one first")
+    if current not in {script.revision for script in scripts.walk_revisions()}:
+        raise InputError(
+            f"{place} was written by a newer version of Assay (tables {current}); update Assay"
+        )
+    if place.file is not None:
+        copy_file(place.file, place.file.with_name(f"{place.file.stem}-before-{head}.db"))
+    with engine.begin() as db:
+        migrate(db)
+
+
+def copy_file(source: Path, target: Path) -> None:
+    """Copy a whole SQLite file while others use it, with the same permissions."""
+    with atomic(target) as part:
+        part.chmod(source.stat().st_mode & 0o777)
+        try:
+            with (
+                closing(sqlite3.connect(f"{source.absolute().as_uri()}?mode=ro", uri=True)) as old,
+                closing(sqlite3.connect(part)) as new,
+            ):
+                old.backup(new)
+        except sqlite3.OperationalError as error:
+            raise InputError(
+                f"'{source}' cannot be copied to '{target}' ({error}); check the folder and the"
+                " disk"
+            ) from None

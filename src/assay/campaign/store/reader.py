@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Sequence
+from dataclasses import asdict, replace
 from typing import Any
 
-from sqlalchemy import Connection, Select, func, select
+from sqlalchemy import Connection, func, select
 
 from assay.campaign.protocols.base import TIE
-from assay.campaign.records import FORMS, NotYoursError
+from assay.campaign.records import FORMS, Answer, Collected, LookSeen, NotYoursError
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
+from assay.campaign.store.collected import answer_of, newest, read_answers, read_forms, read_spans
+from assay.campaign.store.people import token_hash
 from assay.campaign.store.tally import HOUR_MS, Tally
-from assay.campaign.store.units.base import Lease, Link, Rules
-from assay.campaign.store.units.people import token_hash
+from assay.campaign.store.unit import Lease, Link, Rules
 from assay.campaign.store.views import task_reply, unfinished
-from assay.collecting.campaigns import CampaignStatus, RaterStatus
+from assay.collecting.results import CampaignStatus, RaterStatus
 from assay.project.settings import Pay
+from assay.results import plain
 
+ANSWERED = (
+    "scores", "spans", "no_error", "asked", "edited", "keys", "pauses", "sessions",
+)  # fmt: skip
+"""What protocols ask about an output."""
 NOT_YOURS = "you have no such task; reload the page"
 
 
@@ -37,13 +44,13 @@ def find_link(db: Connection, token: str, now: int) -> Link | None:
     return Link(row.id, row.role, row.name, row.language, row.rater)
 
 
-def mine(db: Connection, rater: int) -> list[dict[str, Any]]:
+def mine(db: Connection, link: Link) -> list[dict[str, Any]]:
     """Read a rater's tasks of which something was sent, newest first."""
     last = func.max(s.sent.c.at)
     rows = db.execute(
         select(s.lease, last.label("at"), func.count(s.sent.c.screen.distinct()).label("have"))
         .join(s.sent, s.sent.c.lease == s.lease.c.id)
-        .where(s.lease.c.rater == rater, s.lease.c.reason.not_in(FORMS))
+        .where(s.lease.c.rater == link.need_rater(), s.lease.c.reason.not_in(FORMS))
         .group_by(s.lease.c.id)
         .order_by(last.desc())
     ).all()
@@ -56,57 +63,47 @@ def mine(db: Connection, rater: int) -> list[dict[str, Any]]:
     ]  # fmt: skip
 
 
-def mine_one(db: Connection, rules: Rules, rater: int, lease_id: str) -> dict[str, Any]:
+def mine_one(db: Connection, rules: Rules, link: Link, lease_id: str) -> dict[str, Any]:
     """Read one of a rater's tasks with their latest answers, by screen."""
+    rater = link.need_rater()
     lease = db.execute(select(s.lease).where(s.lease.c.id == lease_id)).first()
     if lease is None or lease.rater != rater:
         raise NotYoursError(NOT_YOURS)
     person = db.execute(select(s.rater).where(s.rater.c.id == rater)).one()
     reply = task_reply(db, Lease._make(lease), rules, person, unfinished(db, lease_id))
-    found: dict[str, list[dict[str, Any]]] = {}
-    given = (
+    given = db.execute(
         select(s.answer, s.sent.c.screen)
         .join(s.sent, s.sent.c.id == s.answer.c.sent)
         .where(s.sent.c.lease == lease_id, s.sent.c.id.in_(newest(lease_id)))
         .order_by(s.answer.c.id)
-    )
+    ).all()
+    numbers = [row.id for row in given]
+    marks = read_spans(db, s.span.c.answer.in_(numbers))
+    logged = db.execute(select(s.keylog).where(s.keylog.c.answer.in_(numbers)))
+    keys = {row.answer: row for row in logged}
     asked = getattr(rules.protocol, "keys", ())
-    for row in db.execute(given):
-        found.setdefault(str(row.screen), []).append(_as_sent(db, row, asked))
+    found: dict[str, list[dict[str, Any]]] = {}
+    for row in given:
+        answer = answer_of(row, marks[row.id], keys.get(row.id))
+        found.setdefault(str(row.screen), []).append(_as_sent(answer, asked))
     return reply | {"answers": found}
 
 
-def newest(lease: str | None = None) -> Select[Any]:
-    """Select the last revision of every screen, of one lease or all."""
-    found = select(func.max(s.sent.c.id)).group_by(s.sent.c.lease, s.sent.c.screen)
-    return found if lease is None else found.where(s.sent.c.lease == lease)
-
-
-def _as_sent(db: Connection, row: Any, asked: Sequence[str]) -> dict[str, Any]:
-    """Return a stored answer in the form in which it was sent."""
+def _as_sent(answer: Answer, asked: Sequence[str]) -> dict[str, Any]:
+    """Return an answer in the form in which it was sent."""
+    said = asdict(answer)
     marks = [
-        {
-            name: value
-            for name in ("side", "start", "end", "severity", "category", "origin", "missing")
-            if (value := getattr(mark, name)) is not None and value is not False
-        }
-        for mark in db.execute(
-            select(s.span).where(s.span.c.answer == row.id).order_by(s.span.c.id)
-        )
+        {name: value for name, value in mark.items() if value is not None and value is not False}
+        for mark in said["spans"]
     ]
-    keys = db.execute(select(s.keylog).where(s.keylog.c.answer == row.id)).first()
-    logged = keys._asdict() if keys is not None else {}
-    given = {
-        "scores": row.scores, "spans": marks, "no_error": row.no_error, "asked": row.asked,
-        "edited": row.edited,
-        **{name: logged.get(name) for name in ("keys", "pauses", "sessions")},
-    }  # fmt: skip
-    own = {name: value for name, value in given.items() if value and name in asked}
-    place = row.place if row.code is not None else None
-    head = {"code": row.code, "place": place, "skipped": row.skipped, "comment": row.comment}
+    given = said | {"spans": marks, "sessions": list(said["sessions"])}
+    own = {name: given[name] for name in ANSWERED if given[name] and name in asked}
+    place = answer.place if answer.code is not None else None
+    head = {"code": answer.code, "place": place, "skipped": answer.skipped}
+    head |= {"comment": answer.comment}
     head = {name: value for name, value in head.items() if value is not None}
-    choice = dict(row.choice or {})
-    if choice.get("winner") == TIE:
+    choice = answer.choice
+    if answer.winner == TIE:
         choice["winner"] = None
     return head | own | choice
 
@@ -210,6 +207,20 @@ def _told(db: Connection, events: Sequence[int]) -> tuple[str, ...]:
     """Read what the owner should know."""
     rows = db.execute(select(s.event).where(s.event.c.id.in_(events)).order_by(s.event.c.id))
     return tuple(f"task {row.subject}: {row.body['what']} ({row.body['reason']})" for row in rows)
+
+
+def read_collected(
+    db: Connection, rules: Rules, tally: Tally, seen: LookSeen | None = None
+) -> Collected:
+    """Read the latest answers, or those that a look saw, with raters, events and inputs."""
+    found = read_answers(db, seen)
+    events = tuple(
+        {name: getattr(row, name) for name in ("at", "actor", "kind", "subject", "body")}
+        for row in db.execute(select(s.event).order_by(s.event.c.id))
+    )
+    with tally.now(db) as counts:
+        raters = tuple(plain(one) for one in raters_status(db, rules, counts))
+    return replace(found, raters=raters, events=events, forms=tuple(read_forms(db)))
 
 
 def raters_status(db: Connection, rules: Rules, counts: Tally) -> tuple[RaterStatus, ...]:

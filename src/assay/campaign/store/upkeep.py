@@ -9,9 +9,8 @@ from typing import Any
 from sqlalchemy import Connection, delete, func, insert, select, text, update
 
 from assay.campaign.store import schema as s
-from assay.campaign.store.migrating import copy_file
-from assay.campaign.store.opening import Place
-from assay.campaign.store.units.base import Unit
+from assay.campaign.store.opening import Place, copy_file
+from assay.campaign.store.unit import Unit
 from assay.errors import InputError
 
 

@@ -14,13 +14,10 @@ from assay._version import __version__
 from assay.campaign.campaign import Campaign
 from assay.campaign.hub import Hub, hub_of
 from assay.campaign.records import CampaignError, InvalidAnswerError, NotNowError
-from assay.campaign.web import making, observed, owner, public, rater
-from assay.campaign.web.desk import downloads, pages, previews
-from assay.campaign.web.desk.rendering import refusal
-from assay.campaign.web.limits import Visits
-from assay.campaign.web.roles import SENTENCES
-from assay.campaign.web.security import LATE, Guard, refused
-from assay.campaign.web.wire import Refusal
+from assay.campaign.web import desk, making, observed, owner, public, rater
+from assay.campaign.web.access import LATE, SENTENCES, Guard, Visits, refused
+from assay.campaign.web.rendering import refusal
+from assay.campaign.wire import Refusal
 from assay.errors import OptionError
 
 
@@ -33,48 +30,44 @@ def create_app(served: Campaign | Hub, *, public_url: str | None = None) -> Fast
     app.state.visits = Visits()
     app.state.secure = bool(public_url and public_url.startswith("https:"))
     app.state.requests = observed.Requests()
-    for part in (rater, public, owner, pages, downloads, previews, making, observed):
+    for part in (rater, public, owner, desk, making, observed):
         app.include_router(part.routes)
     app.add_middleware(Guard, public_url=public_url)
     app.add_middleware(observed.Observer, requests=app.state.requests)
-    app.add_exception_handler(CampaignError, _campaign_refused)
-    app.add_exception_handler(OptionError, _option_refused)
-    app.add_exception_handler(RequestValidationError, _not_valid)
-    app.add_exception_handler(HTTPException, _http_refused)
+    for kind in (CampaignError, OptionError, RequestValidationError, HTTPException):
+        app.add_exception_handler(kind, _refused)
     _describe(app)
     return app
 
 
-async def _campaign_refused(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, CampaignError)
-    if isinstance(error, InvalidAnswerError):
-        return _faulty(error)
-    # What a database says about itself, such as its address, goes to the log, not to the client.
-    told = error.status not in (401, 404) and error.__cause__ is None
-    sentence = str(error) if told else SENTENCES[error.status]
-    back = error.address if isinstance(error, NotNowError) else None
-    return refused(error.status, sentence, **({"address": back} if back else {}))
+async def _refused(request: Request, error: Exception) -> Response:
+    """Reply to a request that is not carried out, with every fault that is known."""
+    match error:
+        case InvalidAnswerError():
+            return _faulty(error.faults)
+        case CampaignError():
+            # What a database says about itself, such as its address, goes to the log alone.
+            told = error.status not in (401, 404) and error.__cause__ is None
+            sentence = str(error) if told else SENTENCES[error.status]
+            back = error.address if isinstance(error, NotNowError) else None
+            return refused(error.status, sentence, **({"address": back} if back else {}))
+        case OptionError():
+            return _faulty([(error.argument, str(error))])
+        case RequestValidationError():
+            faults = error.errors()
+            if any(fault["loc"][:1] == ("path",) for fault in faults):
+                return refused(404, SENTENCES[404])
+            said = [(_path(one["loc"]), one["msg"].removeprefix("Value error, ")) for one in faults]
+            return _faulty(said)
+        case HTTPException():
+            return _http_refused(request, error)
+    raise error
 
 
-async def _option_refused(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, OptionError)
-    return _faulty(InvalidAnswerError([(error.argument, str(error))]))
-
-
-async def _not_valid(request: Request, error: Exception) -> JSONResponse:
-    assert isinstance(error, RequestValidationError)
-    faults = error.errors()
-    if any(fault["loc"][:1] == ("path",) for fault in faults):
-        return refused(404, SENTENCES[404])
-    said = [(_path(one["loc"]), one["msg"].removeprefix("Value error, ")) for one in faults]
-    return _faulty(InvalidAnswerError(said))
-
-
-async def _http_refused(request: Request, error: Exception) -> Response:
-    assert isinstance(error, HTTPException)
+def _http_refused(request: Request, error: HTTPException) -> Response:
     if error.status_code == 400:  # a body that cannot even be parsed
         said = LATE if error.detail == LATE else "is not JSON that can be read"
-        reply = _faulty(InvalidAnswerError([("body", said)]))
+        reply = _faulty([("body", said)])
         reply.headers.update(error.headers or {})
         return reply
     plain = error.detail == HTTPStatus(error.status_code).phrase  # nobody said more
@@ -87,7 +80,8 @@ async def _http_refused(request: Request, error: Exception) -> Response:
     return reply
 
 
-def _faulty(error: InvalidAnswerError) -> JSONResponse:
+def _faulty(faults: list[tuple[str, str]]) -> JSONResponse:
+    error = InvalidAnswerError(faults)
     errors = [{"path": path, "message": message} for path, message in error.faults]
     return refused(422, str(error), errors=errors)
 

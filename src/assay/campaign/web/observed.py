@@ -1,11 +1,15 @@
-"""Monitoring: a log line for every request, counts and times for Prometheus.
+"""Monitoring: a log line for every request, and counts and times for Prometheus.
 
 Nothing here concerns a person: of a request only its declared route, status and duration are kept.
+The log is one JSON object per line, on standard error, without tokens, texts, names or addresses.
+Assay's events have chosen fields; those of libraries are reduced to their kind, without arguments.
 """
 
 from __future__ import annotations
 
+import json
 import logging
+import sys
 import time
 from bisect import bisect_left
 from collections import Counter, defaultdict
@@ -18,8 +22,37 @@ from starlette.concurrency import run_in_threadpool
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from assay._version import __version__
-from assay.campaign.campaign import Campaign
-from assay.campaign.web.roles import Reader, documented
+from assay.campaign.store.clock import iso
+from assay.campaign.web.access import Reader, campaigns_of, documented, failure
+
+OWN = "assay"
+
+
+class JsonLines(logging.Formatter):
+    """Formats a record as one line of JSON."""
+
+    def format(self, record: logging.LogRecord) -> str:
+        """Time, level, event, and its fields."""
+        own = record.name.partition(".")[0] == OWN
+        # A library's message before its arguments are filled in.
+        event = record.getMessage() if own else str(record.msg).partition("\n")[0]
+        line = {
+            "time": iso(int(record.created * 1000)), "level": record.levelname.lower(),
+            "event": event, **({} if own else {"logger": record.name}),
+            **getattr(record, "fields", {}),
+        }  # fmt: skip
+        if record.exc_info and record.exc_info[1] is not None:
+            line |= failure(record.exc_info[1])
+        return json.dumps(line, ensure_ascii=False)
+
+
+def log_to_stderr() -> None:
+    """Log every request, or only warnings if standard error is a terminal."""
+    handler = logging.StreamHandler(sys.stderr)
+    handler.setFormatter(JsonLines())
+    logging.basicConfig(handlers=[handler], level=logging.WARNING, force=True)
+    logging.getLogger(OWN).setLevel(logging.WARNING if sys.stderr.isatty() else logging.INFO)
+
 
 log = logging.getLogger("assay.campaign")
 routes = APIRouter(tags=["operations"])
@@ -118,10 +151,8 @@ async def metrics(request: Request, link: Reader) -> Response:
 
     Raters may not read them: they must not know how far others are.
     """
-    own: Campaign | None = request.state.campaign
-    here = list(request.app.state.hub.campaigns.values()) if own is None else [own]
     counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
-    for campaign in here:
+    for campaign in campaigns_of(request):
         for name, by_state in (await run_in_threadpool(campaign.counts)).items():
             counts[name].update(by_state)
     lines = [*metric("assay_info", "gauge", [({"version": __version__}, 1)])]

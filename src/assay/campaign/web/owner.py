@@ -10,56 +10,65 @@ from fastapi import Path as PathParameter
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
+from assay.campaign import wire
 from assay.campaign.campaign import Campaign
 from assay.campaign.keys import FILE, Keys, keep_raters, read_keys
-from assay.campaign.web import wire
-from assay.campaign.web.rater import read, written
-from assay.campaign.web.roles import Owner, Reader, campaign_of, documented
+from assay.campaign.store import people
+from assay.campaign.web.access import (
+    CHANGED,
+    IN_CAMPAIGN,
+    STEERED,
+    Owner,
+    Reader,
+    campaign_of,
+    campaigns_of,
+    documented,
+    read,
+    written,
+)
 
 routes = APIRouter(tags=["owner"])
+STATES = {"open": "open", "pause": "paused", "resume": "open", "close": "closed"}
+"""The state that each act brings."""
 NO_LINKS = "this server does not keep the links; create new ones on the Raters page"
-STEERED = documented(401, 403, 404, 409, 413, 415, 422)
-CHANGED = documented(401, 403, 404, 413, 415, 422)
 Slug = Annotated[str, PathParameter(max_length=200)]
 
 
 async def current_status(request: Request) -> dict[str, Any]:
     """The campaign's status after a change."""
-    state: dict[str, Any] = (await read(request, "status")).to_dict()
-    return state
+    return (await read(request, Campaign.status)).to_dict()
 
 
 @routes.get("/api/campaigns", responses=documented(401, 403))
 async def campaigns(request: Request, link: Reader) -> list[dict[str, Any]]:
     """The campaigns that this link may see."""
-    own: Campaign | None = request.state.campaign
-    here = list(request.app.state.hub.campaigns.values()) if own is None else [own]
+    here = campaigns_of(request)
     return [{"slug": one.slug, "name": one.settings.name, "role": link.role} for one in here]
 
 
-@routes.get("/api/campaigns/{slug}", responses=documented(401, 403, 404))
+@routes.get("/api/campaigns/{slug}", responses=IN_CAMPAIGN)
 async def status(request: Request, link: Reader, slug: Slug) -> dict[str, Any]:
     """The status of the campaign."""
     return await current_status(request)
 
 
-@routes.get("/api/campaigns/{slug}/links", responses=documented(401, 403, 404))
+@routes.get("/api/campaigns/{slug}/links", responses=IN_CAMPAIGN)
 async def links(request: Request, link: Owner, slug: Slug) -> Any:
     """All links without their tokens, which are shown only when they are created."""
-    return await read(request, "links")
+    return await read(request, Campaign.links)
 
 
 @routes.post("/c/{slug}/exclude", responses=STEERED)
 async def exclude(request: Request, link: Owner, slug: Slug, body: wire.Excluded) -> dict[str, Any]:
     """Exclude a rater: their tasks go to others, their answers are kept but not counted."""
-    await written(request, "exclude", body.rater, body.reason, link.actor)
+    await written(request, people.exclude, body.rater, body.reason, link.actor)
     return await current_status(request)
 
 
 @routes.post("/c/{slug}/restore", responses=STEERED)
 async def restore(request: Request, link: Owner, slug: Slug, body: wire.Person) -> dict[str, Any]:
     """Restore an excluded rater."""
-    await written(request, "restore", body.rater, link.actor)
+    await written(request, people.restore, body.rater, link.actor)
     return await current_status(request)
 
 
@@ -68,14 +77,14 @@ async def change_rule(
     request: Request, link: Owner, slug: Slug, body: wire.RuleChange
 ) -> dict[str, Any]:
     """Change the stopping rule; looks already taken stay as they are."""
-    await written(request, "change_rule", body.goal, body.target, body.reason, link.actor)
+    await written(request, people.change_rule, body.goal, body.target, body.reason, link.actor)
     return await current_status(request)
 
 
 @routes.post("/c/{slug}/message", status_code=204, responses=CHANGED)
 async def message(request: Request, link: Owner, slug: Slug, body: wire.Message) -> Response:
     """Message a rater, whose page shows it until it is marked as read."""
-    await written(request, "message", body.rater, body.text, link.actor)
+    await written(request, people.send_message, body.rater, body.text, link.actor)
     return Response(status_code=204)
 
 
@@ -84,19 +93,19 @@ async def renew_link(
     request: Request, link: Owner, slug: Slug, body: wire.Person
 ) -> dict[str, Any]:
     """Create a new link for a rater, shown once, and revoke the old ones."""
-    token = await written(request, "new_link", body.rater, link.actor)
+    token = await written(request, people.renew_link, body.rater, link.actor)
     return await run_in_threadpool(_new_links, request, {body.rater: token})
 
 
 @routes.post("/c/{slug}/raters", responses=CHANGED)
 async def add_raters(request: Request, link: Owner, slug: Slug, body: wire.More) -> dict[str, Any]:
     """Add raters, each with a link that is shown once."""
-    made = await written(request, "add_raters", body.number, link.actor)
+    made = await written(request, people.add_raters, body.number, link.actor)
     tokens = {one["rater"]: one["token"] for one in made}
     return await run_in_threadpool(_new_links, request, tokens)
 
 
-@routes.get("/c/{slug}/links", responses=documented(401, 403, 404))
+@routes.get("/c/{slug}/links", responses=IN_CAMPAIGN)
 async def kept_links(request: Request, link: Owner, slug: Slug) -> dict[str, Any]:
     """All links, if this server keeps them."""
     keys = await run_in_threadpool(keys_of, request)
@@ -136,5 +145,5 @@ async def steer(
     body: wire.Why,
 ) -> dict[str, Any]:
     """Open, pause, resume or close the campaign, and record who did it and why."""
-    await written(request, act, link.actor, body.reason)
+    await written(request, people.set_state, STATES[act], link.actor, body.reason)
     return await current_status(request)

@@ -5,19 +5,23 @@ from __future__ import annotations
 import hashlib
 import mimetypes
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Annotated, Any
 
-from fastapi import APIRouter, Path, Request, Response
+from fastapi import APIRouter, Request, Response
+from fastapi import Path as PathParameter
 from fastapi.responses import HTMLResponse, JSONResponse, RedirectResponse
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
 
-from assay.campaign.web import wire
-from assay.campaign.web.desk.rendering import environment
-from assay.campaign.web.rater import read, written
-from assay.campaign.web.roles import (
+from assay.campaign import wire
+from assay.campaign.campaign import Campaign
+from assay.campaign.store import people
+from assay.campaign.web.access import (
+    COOKIE,
+    IN_CAMPAIGN,
     SENTENCES,
+    STEERED,
     Anyone,
     Joiner,
     Reader,
@@ -25,33 +29,27 @@ from assay.campaign.web.roles import (
     campaign_of,
     documented,
     find_access,
+    read,
+    written,
 )
-from assay.campaign.web.security import COOKIE
+from assay.campaign.web.rendering import environment
 
 routes = APIRouter(tags=["public"])
 HOME = {"rater": "/rate", "owner": "/", "viewer": "/"}
 YEAR = 365 * 24 * 3600
-Name = Annotated[str, Path(max_length=200)]
+Name = Annotated[str, PathParameter(max_length=200)]
 
 
 @cache
 def static_files() -> dict[str, tuple[bytes, str, str]]:
     """Every static file: content, type and tag."""
-    found = {}
-    root = files("assay.campaign.web") / "static"
-    stack = [(root, "")]
-    while stack:
-        folder, prefix = stack.pop()
-        for item in folder.iterdir():
-            if item.is_dir():
-                stack.append((item, f"{prefix}{item.name}/"))
-            elif not item.name.startswith("."):
-                content = item.read_bytes()
-                kind = mimetypes.guess_type(item.name)[0] or "application/octet-stream"
-                if item.name.endswith(".js"):
-                    kind = "text/javascript"
-                tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
-                found[prefix + item.name] = content, kind, tag
+    root, found = Path(__file__).parent / "static", {}
+    for path in root.rglob("[!.]*.*"):
+        content = path.read_bytes()
+        kind = mimetypes.guess_type(path.name)[0] or "application/octet-stream"
+        tag = f'"{hashlib.sha256(content).hexdigest()[:16]}"'
+        kind = "text/javascript" if path.suffix == ".js" else kind
+        found[path.relative_to(root).as_posix()] = content, kind, tag
     return found
 
 
@@ -118,19 +116,19 @@ async def join_page(request: Request, visitor: Anyone, slug: Name) -> Response:
     return HTMLResponse(page("join"))
 
 
-@routes.get("/api/join/{slug}", responses=documented(401, 403, 404))
+@routes.get("/api/join/{slug}", responses=IN_CAMPAIGN)
 async def consent(request: Request, link: Joiner, slug: Name) -> dict[str, Any]:
     """The campaign's name and consent text."""
     return {
         "campaign": campaign_of(request).settings.name,
-        "consent": await read(request, "consent"),
+        "consent": await read(request, Campaign.consent),
     }
 
 
-@routes.post("/api/join/{slug}", responses=documented(401, 403, 404, 409, 413, 415, 422))
+@routes.post("/api/join/{slug}", responses=STEERED)
 async def join(request: Request, link: Joiner, slug: Name, body: wire.Joining) -> Response:
     """Become a rater; the same outside id always leads to the same rater."""
-    token = await written(request, "join", body.params, body.consent)
+    token = await written(request, people.join, body.params, body.consent)
     return with_cookie(JSONResponse({"next": HOME["rater"]}), request, token)
 
 

@@ -1,4 +1,4 @@
-"""What every transaction has at hand, and the changes that several of them make."""
+"""One transaction: what it has at hand, and the changes that several of them make."""
 
 from __future__ import annotations
 
@@ -33,6 +33,12 @@ class Link:
     def actor(self) -> str:
         """Who acts by it, as events name them; the link of a whole server is in no store."""
         return str(self.id) if self.id else "owner"
+
+    def need_rater(self) -> int:
+        """The number of its rater; every other link is refused."""
+        if self.role != "rater" or self.rater_id is None:
+            raise NotNowError("this link is not a rater's; open your own")
+        return self.rater_id
 
 
 class Rater(NamedTuple):
@@ -153,6 +159,7 @@ class Unit:
 
         Whether the link still holds is asked here, so that a server may remember its token.
         """
+        link.need_rater()
         row = self.one(RATER, which=link.id)
         if row is None:
             raise NotYoursError("this link has no rater; ask the organisers for another")
@@ -186,6 +193,12 @@ class Unit:
         if more:
             self.db.execute(CHANGE_FREE, {"which": lease.task, "more": more})
         return changed
+
+    def count_lease(self, lease: Lease, actor: str, **changes: Any) -> Lease:
+        """Count a lease whose task is answered: as done, or as overlap if no copy is free."""
+        copy = lease.copy if lease.state == "open" else self.free_copy(lease.task)
+        state, copy = ("extra", lease.copy) if copy is None else ("done", copy)
+        return self.set_lease(lease, actor, state=state, copy=copy, **changes)
 
     def log_lease(self, lease: Lease, actor: str, **more: object) -> None:
         """Append the whole lease to the events, from which it can be made again."""

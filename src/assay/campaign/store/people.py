@@ -1,4 +1,4 @@
-"""Links, raters in and out, and the state of the campaign: open, paused, closed."""
+"""Links, raters in and out, messages to them, and the state of the campaign."""
 
 from __future__ import annotations
 
@@ -9,12 +9,14 @@ from hashlib import sha256
 from itertools import count, islice
 from typing import Any
 
-from sqlalchemy import bindparam, func, insert, select, update
+from sqlalchemy import Connection, bindparam, func, insert, select, update
 
-from assay.campaign.records import InvalidAnswerError, NotNowError
+from assay.campaign.records import InvalidAnswerError, NotNowError, NotYoursError
 from assay.campaign.store import schema as s
-from assay.campaign.store.units.base import Lease, Link, Record, Role, Unit
-from assay.campaign.store.units.tasks import choose
+from assay.campaign.store.clock import iso
+from assay.campaign.store.tally import Tally
+from assay.campaign.store.tasks import choose
+from assay.campaign.store.unit import Lease, Link, Record, Role, Unit
 from assay.errors import OptionError
 
 TAG = re.compile(r"[A-Za-z]{2,8}(-[A-Za-z0-9]{1,8})*")
@@ -63,7 +65,9 @@ def add_rater(unit: Unit, name: str, **more: Any) -> int:
     return number
 
 
-def add_raters(unit: Unit, raters: int | Sequence[str], actor: str) -> list[dict[str, str]]:
+def add_raters(
+    unit: Unit, raters: int | Sequence[str], actor: str = "owner"
+) -> list[dict[str, str]]:
     """Add raters, by number or by name, each with a link."""
     known = set(unit.db.execute(select(s.rater.c.name)).scalars())
     if isinstance(raters, int):
@@ -81,7 +85,7 @@ def add_raters(unit: Unit, raters: int | Sequence[str], actor: str) -> list[dict
     ]
 
 
-def renew_link(unit: Unit, rater: str, actor: str) -> str:
+def renew_link(unit: Unit, rater: str, actor: str = "owner") -> str:
     """Make a new link for a rater and revoke the earlier ones."""
     found = named(unit, rater)
     own = (s.link.c.rater == found.id) & s.link.c.revoked.is_(None)
@@ -141,17 +145,17 @@ def finish(unit: Unit, link: Link) -> dict[str, str]:
     return {"address": address} if address else {"code": rater.completion}
 
 
-def forget(unit: Unit, name: str, actor: str) -> str:
+def forget(unit: Unit, rater: str, actor: str = "owner") -> str:
     """Remove what names a person, keep the answers, and return the new code name."""
-    rater = named(unit, name)
+    found = named(unit, rater)
     known = set(unit.db.execute(select(s.rater.c.name)).scalars())
-    other = next(one for k in count(rater.id) if (one := f"forgotten-{k}") not in known)
+    other = next(one for k in count(found.id) if (one := f"forgotten-{k}") not in known)
     unit.db.execute(
-        update(s.rater).where(s.rater.c.id == rater.id).values(name=other, outside=None, kept=None)
+        update(s.rater).where(s.rater.c.id == found.id).values(name=other, outside=None, kept=None)
     )
-    own = s.link.c.rater == rater.id
+    own = s.link.c.rater == found.id
     unit.db.execute(update(s.link).where(own).values(revoked=unit.now))
-    unit.note(actor, "forgotten", rater.id)
+    unit.note(actor, "forgotten", found.id)
     return other
 
 
@@ -166,7 +170,9 @@ def set_state(unit: Unit, state: str, actor: str, reason: str | None = None) -> 
         unit.note(actor, "state", state, before=before, reason=reason)
 
 
-def change_rule(unit: Unit, goal: str, target: float | None, reason: str, actor: str) -> None:
+def change_rule(
+    unit: Unit, goal: str, target: float | None, reason: str, actor: str = "owner"
+) -> None:
     """Change the stopping rule; looks that took place stay.
 
     Only changes that keep the error rates of the verdicts are allowed: continuing to the last
@@ -200,10 +206,10 @@ def named(unit: Unit, name: str) -> Record:
     return found
 
 
-def exclude(unit: Unit, name: str, reason: str, actor: str) -> None:
+def exclude(unit: Unit, rater: str, reason: str, actor: str) -> None:
     """Exclude a rater: their tasks go out again, and nothing they sent is deleted."""
     _need_reason(reason)
-    exclude_rater(unit, named(unit, name).id, reason, actor)
+    exclude_rater(unit, named(unit, rater).id, reason, actor)
 
 
 def exclude_rater(unit: Unit, number: int, reason: str, actor: str) -> None:
@@ -223,28 +229,26 @@ def exclude_rater(unit: Unit, number: int, reason: str, actor: str) -> None:
         unit.set_lease(Lease._make(row), actor, state=state)
 
 
-def restore(unit: Unit, name: str, actor: str) -> None:
+def restore(unit: Unit, rater: str, actor: str) -> None:
     """Restore a rater; if another did their task since, both answers are kept."""
-    rater = named(unit, name)
-    if rater.state == "active":
+    found = named(unit, rater)
+    if found.state == "active":
         return
-    _set_rater(unit, rater, actor, "active")
+    _set_rater(unit, found, actor, "active")
     unit.db.execute(
         update(s.exclusion)
-        .where(s.exclusion.c.rater == rater.id, s.exclusion.c.undone.is_(None))
+        .where(s.exclusion.c.rater == found.id, s.exclusion.c.undone.is_(None))
         .values(undone=unit.now, undone_by=actor)
     )
-    unit.note(actor, "restored", rater.id)
+    unit.note(actor, "restored", found.id)
     states = ("aside", "returned")
-    mine = select(s.lease).where(s.lease.c.rater == rater.id, s.lease.c.state.in_(states))
+    mine = select(s.lease).where(s.lease.c.rater == found.id, s.lease.c.state.in_(states))
     for row in unit.all(mine.with_for_update()):
         lease = Lease._make(row)
         if lease.state == "returned":
             unit.set_lease(lease, actor, state="expired")
             continue
-        copy = unit.free_copy(lease.task)
-        state = "extra" if copy is None else "done"
-        unit.set_lease(lease, actor, state=state, copy=lease.copy if copy is None else copy)
+        unit.count_lease(lease, actor)
 
 
 def _set_rater(unit: Unit, rater: Record, actor: str, state: str) -> None:
@@ -254,6 +258,42 @@ def _set_rater(unit: Unit, rater: Record, actor: str, state: str) -> None:
 
 def set_language(unit: Unit, link: Link, tag: str) -> None:
     """Store the language that a rater chose for the page."""
+    rater = link.need_rater()
     if not isinstance(tag, str) or not TAG.fullmatch(tag):
         raise InvalidAnswerError([("language", "send a tag such as de or zh-Hant")])
-    unit.db.execute(update(s.rater).where(s.rater.c.id == link.rater_id).values(language=tag))
+    unit.db.execute(update(s.rater).where(s.rater.c.id == rater).values(language=tag))
+
+
+SENT, READ = "message", "message-read"
+MAX_CHARACTERS = 2000
+
+
+def send_message(unit: Unit, rater: str, text: str, actor: str = "owner") -> None:
+    """Send a rater a message, which their page shows until they have read it."""
+    if not text.strip() or len(text) > MAX_CHARACTERS:
+        raise InvalidAnswerError([("text", f"write 1 to {MAX_CHARACTERS:,} characters")])
+    unit.note(actor, SENT, named(unit, rater).id, text=text.strip())
+
+
+def read_message(unit: Unit, link: Link, number: int) -> None:
+    """Mark a message and all before it as read."""
+    rater_id = link.need_rater()
+    own = (s.event.c.kind == SENT) & (s.event.c.subject == str(rater_id))
+    if unit.one(select(s.event.c.id).where(s.event.c.id == number, own)) is None:
+        raise NotYoursError("you have no such message; reload the page")
+    unit.note(f"rater {rater_id}", READ, rater_id, message=number)
+
+
+def unread(db: Connection, tally: Tally, link: Link) -> list[dict[str, Any]]:
+    """Read the messages that a rater has not read yet, oldest first."""
+    rater_id = link.need_rater()
+    with tally.now(db) as counts:
+        numbers = [k for k, kind in counts.events.items() if kind in (SENT, READ)]
+    own = s.event.c.id.in_(numbers), s.event.c.subject == str(rater_id)
+    rows = db.execute(select(s.event).where(*own).order_by(s.event.c.id)).all()
+    last = max((row.body["message"] for row in rows if row.kind == READ), default=0)
+    return [
+        {"id": row.id, "at": iso(row.at), "text": row.body["text"]}
+        for row in rows
+        if row.kind == SENT and row.id > last
+    ]

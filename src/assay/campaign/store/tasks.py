@@ -22,12 +22,11 @@ from sqlalchemy import (
     update,
 )
 
-from assay.campaign.assignment.leases import SECONDS_PER_OUTPUT, label, lease_minutes, screens
-from assay.campaign.assignment.order import share_of
+from assay.campaign.assignment import SECONDS_PER_OUTPUT, label, lease_minutes, screens, share_of
 from assay.campaign.records import InvalidAnswerError, NotNowError
 from assay.campaign.store import schema as s
 from assay.campaign.store.clock import iso
-from assay.campaign.store.units.base import (
+from assay.campaign.store.unit import (
     CHANGE_FREE,
     CHANGE_LEASE,
     HELD,
@@ -39,10 +38,10 @@ from assay.campaign.store.units.base import (
     Unit,
     need_running,
 )
-from assay.campaign.store.units.holding import held_systems
 from assay.campaign.store.views import (
     SLOTS,
     ShownColumn,
+    held_systems,
     make_view,
     progress,
     task_reply,
@@ -271,28 +270,28 @@ def _open(unit: Unit, rater: Rater, task: Record) -> Lease:
         unit.now + _minutes(unit, task.outputs), None, None, len(parts),
         _reason(unit, task, {row.state for row in taken}), task.block_probability,
     )  # fmt: skip
-    columns = [
-        ShownColumn(lease.id, secrets.token_hex(6), system, screen, place, label(place))
-        for place, (screen, system) in enumerate(
-            (screen, system) for screen, part in enumerate(parts) for system in part
-        )
-    ]
-    add_lease(
-        unit, lease, columns, f"rater {rater.id}", {} if chosen is None else {"chosen": chosen}
-    )
+    more = {} if chosen is None else {"chosen": chosen}
+    columns = add_lease(unit, lease, parts, f"rater {rater.id}", **more)
     unit.db.execute(CHANGE_FREE, {"which": task.id, "more": -1})
     make_view(unit.db, lease, task, columns, slots, unit.rules)
     return lease
 
 
 def add_lease(
-    unit: Unit, lease: Lease, columns: Sequence[ShownColumn], actor: str, more: dict[str, Any]
-) -> None:  # fmt: skip
-    """Store a lease and what it shows, and log both."""
+    unit: Unit, lease: Lease, parts: Sequence[Sequence[int | None]], actor: str, **more: object
+) -> list[ShownColumn]:
+    """Store a lease and what its screens show, under new codes, and log both."""
+    columns = [
+        ShownColumn(lease.id, secrets.token_hex(6), system, screen, place, label(place))
+        for place, (screen, system) in enumerate(
+            (screen, system) for screen, part in enumerate(parts) for system in part
+        )
+    ]
     shown = [column._asdict() for column in columns]
     unit.db.execute(ADD_LEASE, lease._asdict())
     unit.db.execute(ADD_SHOWN, shown)
     unit.log_lease(lease, actor, shown=shown, **more)
+    return columns
 
 
 def unforeseen() -> np.random.Generator:
@@ -313,13 +312,10 @@ def _minutes(unit: Unit, outputs: int) -> int:
             .limit(RECENT)
         )
         times = [(row.closed - row.opened) / 1000 / row.outputs for row in unit.all(done)]
-        seconds = median(times) if times else _expected_seconds(unit)
+        usual = unit.rules.settings.pay.seconds_per_rating or SECONDS_PER_OUTPUT
+        seconds = median(times) if times else usual
         unit.rules.minutes = (unit.now, seconds)
     return round(lease_minutes(lease, outputs, seconds) * MINUTE_MS)
-
-
-def _expected_seconds(unit: Unit) -> float:
-    return unit.rules.settings.pay.seconds_per_rating or SECONDS_PER_OUTPUT
 
 
 def may_come(unit: Unit, rater: Rater) -> bool:

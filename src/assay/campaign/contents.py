@@ -6,33 +6,126 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Literal
 
 import numpy as np
+import polars as pl
 
-from assay.campaign.assignment.leases import fixed_minutes
-from assay.campaign.assignment.order import PlannedTask, plan_kits, plan_tasks
-from assay.campaign.items import Items, read_items
-from assay.campaign.lessons import Form, Lesson, read_form, read_lessons
-from assay.campaign.media import Media, read_media
+from assay.campaign.assignment import PlannedTask, fixed_minutes, plan_kits, plan_tasks
+from assay.campaign.items import Items, Media, read_items, read_media
 from assay.campaign.protocols import make_protocol
 from assay.campaign.protocols.base import Protocol
-from assay.campaign.records import Side, Span
+from assay.campaign.records import FormQuestion, Side, Span
 from assay.errors import InputError
 from assay.kits.results import KitDesign
 from assay.project.settings import Settings
 from assay.sampling.draw import sample as draw_sample
 from assay.stats.random import Rng, seeded
 from assay.tables.answers import Errors
+from assay.tables.load import Findings, load
 from assay.tables.tables import Sample, TestSet
 
+TEXTS, NUMBERS = ("source", "target"), ("low", "high")
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """An example output with the range of good scores."""
+
+    kind: Literal["tutorial", "qualify"]
+    source: str
+    target: str
+    low: float
+    high: float
+    explanation: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Questions before the first task or after the last."""
+
+    kind: Literal["before", "after"]
+    questions: tuple[FormQuestion, ...]
+
+
+def read_lessons(path: Path, kind: Literal["tutorial", "qualify"]) -> list[Lesson]:
+    """Read examples from a table: source, target, low, high and, optionally, explanation."""
+    raw = load(path, text=lambda name: name not in NUMBERS)
+    frame, findings = raw.frame, Findings(raw)
+    missing = [name for name in (*TEXTS, *NUMBERS) if name not in frame.columns]
+    for name in missing:
+        findings.header(f"the column '{name}' is missing; add it", name)
+    findings.stop()
+    frame = frame.with_columns(
+        *(pl.col(name).cast(pl.String) for name in TEXTS),
+        *(pl.col(name).cast(pl.Float64, strict=False) for name in NUMBERS),
+    )
+    for name in TEXTS:
+        empty = frame[name].is_null()
+        findings.rows(empty, name, raw.frame[name], "the text is missing; write one")
+    for name in NUMBERS:
+        wrong = ~frame[name].is_finite().fill_null(False)
+        findings.rows(wrong, name, raw.frame[name], "'{}' is not a number; write the score")
+    above = (frame["low"] > frame["high"]).fill_null(False)
+    findings.rows(above, "low", raw.frame["low"], "'{}' is above high; swap the two")
+    findings.stop()
+    has_words = "explanation" in frame.columns
+    return [
+        Lesson(
+            kind, row["source"], row["target"], row["low"], row["high"],
+            row["explanation"] if has_words else None,
+        )
+        for row in frame.iter_rows(named=True)
+    ]  # fmt: skip
+
+
+def read_form(path: Path, kind: Literal["before", "after"]) -> Form:
+    """Read questions from a table: question, answers (``yes|no``) and optional."""
+    raw = load(path, text=lambda name: True)
+    frame, findings = raw.frame, Findings(raw)
+    if "question" not in frame.columns:
+        findings.header("the column 'question' is missing; add it", "question")
+        findings.stop()
+    empty = frame["question"].is_null()
+    findings.rows(empty, "question", frame["question"], "the question is missing; write one")
+    if "optional" in frame.columns:
+        odd = ~frame["optional"].is_in(["yes", "no"]).fill_null(True)
+        findings.rows(odd, "optional", frame["optional"], "'{}' is not yes or no; write one")
+    findings.stop()
+    return Form(kind, tuple(
+        FormQuestion(
+            row["question"],
+            tuple(one.strip() for one in (row.get("answers") or "").split("|") if one.strip()),
+            row.get("optional") == "yes",
+        )
+        for row in frame.iter_rows(named=True)
+    ))  # fmt: skip
+
+
 WHOLE = "100%"
+
+
+@dataclass(frozen=True)
+class Material:
+    """A plan with its tables; without a sample everything is rated."""
+
+    settings: Settings
+    folder: Path
+    """The folder of the files that settings and the column ``media`` name."""
+    test_set: TestSet
+    sample: Sample | None = None
+    errors: Errors | None = None
+    """Marks that raters start from."""
+    kits: KitDesign | None = None
+    """Which editor gets which document."""
 
 
 @dataclass(frozen=True)
 class Contents:
     """A campaign before it is stored."""
 
-    settings: Settings
+    material: Material
+    """With the sample that was drawn."""
     items: Items
     tasks: Sequence[PlannedTask]
     leaders: Sequence[dict[tuple[int, int], int]]
@@ -45,19 +138,14 @@ class Contents:
     media: dict[str, Media]
     raters: tuple[str, ...]
     seed: int
-    test_set: TestSet
-    sample: Sample | None
-    errors: Errors | None
-    kits: KitDesign | None
     instructions: str | None
     consent: str | None
 
 
-def prepare(
-    folder: Path, settings: Settings, test_set: TestSet, sample: Sample | None,
-    errors: Errors | None, kits: KitDesign | None, rng: Rng,
-) -> Contents:  # fmt: skip
+def prepare(material: Material, rng: Rng) -> Contents:
     """Draw everything and find every fault, before anything is written."""
+    settings, test_set = material.settings, material.test_set
+    sample, kits, folder = material.sample, material.kits, material.folder
     protocol = make_protocol(settings)
     if settings.raters.lease != "auto":
         fixed_minutes(settings.raters.lease)
@@ -83,10 +171,11 @@ def prepare(
         for task, stretch in zip(tasks, stretches, strict=True)
     ]
     return Contents(
-        settings, items, tasks, leaders, _spoil(tasks, leaders, items, generator),
-        _lessons(folder, settings), _marks(errors, items, test_set, protocol),
-        read_media(folder, items.media), _names(settings, kits), seed, test_set, sample, errors,
-        kits, _read(folder, settings.instructions), _read(folder, settings.consent),
+        replace(material, sample=sample), items, tasks, leaders,
+        _spoil(tasks, leaders, items, generator), _lessons(folder, settings),
+        _marks(material.errors, items, test_set, protocol), read_media(folder, items.media),
+        _names(settings, kits), seed, _read(folder, settings.instructions),
+        _read(folder, settings.consent),
     )  # fmt: skip
 
 

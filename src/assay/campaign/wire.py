@@ -8,6 +8,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from assay.campaign.protocols.reading import UNSAFE
+from assay.project.settings import Protocol
 
 Json = dict[str, Any]
 MOST_DEPTH = 40
@@ -125,6 +126,80 @@ class More(Strict):
     """How many raters to add."""
 
     number: int = Field(ge=1, le=200)
+
+
+Short = Annotated[Text, Field(max_length=500)]
+Names = Annotated[list[Short], Field(max_length=500)]
+Share = Annotated[float, Field(ge=0, le=100)]
+Price = Annotated[float, Field(gt=0, le=1e6)]
+
+
+class Corrected(Strict):
+    """A person's corrections of the table; an empty column name means that there is none."""
+
+    columns: dict[Short, Short] = Field(default_factory=dict, max_length=20)
+    wide: Names = Field(default_factory=list)
+    """Columns that each hold the outputs of one system."""
+    metrics: Names | None = None
+    lower_metrics: Names | None = None
+    exclude: Names = Field(default_factory=list)
+    only: dict[Short, Short] = Field(default_factory=dict, max_length=20)
+
+
+class Arrangement(Strict):
+    """Protocol, raters and pay; shares are percentages."""
+
+    protocol: Protocol
+    raters: int = Field(ge=1, le=10_000)
+    per_task: int = Field(default=1, ge=1, le=20)
+    overlap: Share | None = None
+    outputs: int = Field(default=1, ge=1, le=8)
+    checks: Share | None = None
+    repeats: Share | None = None
+    per_rating: Price | None = None
+    per_hour: Price | None = None
+    seconds_per_rating: Annotated[float, Field(ge=0.1, le=86_400)] | None = None
+    currency: Annotated[Text, Field(pattern=r"^([A-Z]{3}|[€$£¥])$")] | None = None
+    budget: Short | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """The settings by their path in ``assay.toml``."""
+        paid = self.per_rating is not None or self.per_hour is not None
+        return {
+            "protocol": self.protocol, "raters.number": self.raters,
+            "raters.per_task": self.per_task if self.per_task > 1 else None,
+            "raters.overlap": _percent(self.overlap), "checks.share": _percent(self.checks),
+            "checks.repeats": _percent(self.repeats),
+            "screen.outputs": self.outputs if self.outputs > 1 else None,
+            "pay.per_rating": self.per_rating, "pay.per_hour": self.per_hour,
+            "pay.seconds_per_rating": self.seconds_per_rating,
+            "pay.currency": self.currency if paid else None,
+        }  # fmt: skip
+
+
+class PlanAsked(Arrangement):
+    """A budget to plan for a number of systems and segments."""
+
+    systems: int = Field(ge=1, le=100_000)
+    segments: int = Field(ge=2, le=10_000_000)
+
+
+class NewCampaign(Arrangement):
+    """A campaign to create."""
+
+    upload: Annotated[Text, Field(pattern=r"^[0-9a-f]{32}$")]
+    name: Annotated[Text, Field(min_length=1, max_length=80, pattern=r"\S")]
+    table: Corrected
+    languages: Annotated[list[Short], Field(min_length=2, max_length=2)] | None = None
+    by: Literal["lp"] | None = None
+
+    def settings(self) -> dict[str, Any]:
+        """The settings by their path in ``assay.toml``, with the languages."""
+        return super().settings() | {"screen.languages": self.languages}
+
+
+def _percent(share: float | None) -> str | None:
+    return None if share is None else f"{share:.6g}%"
 
 
 class Fault(BaseModel):

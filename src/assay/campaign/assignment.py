@@ -1,4 +1,7 @@
-"""The tasks of a campaign in the order in which they are handed out, fixed before it begins."""
+"""Which tasks there are, in which order, what each shows, and for how long it may be held.
+
+The order is fixed before a campaign begins; there is no SQL here.
+"""
 
 from __future__ import annotations
 
@@ -13,6 +16,100 @@ from assay.errors import OptionError
 from assay.kits.results import KitDesign
 from assay.project.settings import Settings
 from assay.tables.tables import Sample, TestSet
+
+TIMES_MEDIAN, LEAST_MINUTES, MOST_MINUTES = 4, 20.0, 120.0
+SECONDS_PER_OUTPUT = 30.0
+"""Assumed until the first tasks are done."""
+LABELS = "ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+
+
+def lease_minutes(lease: str, outputs: int, seconds: float) -> float:
+    """Minutes for a task: as the settings say, or four times the usual duration, 20 to 120.
+
+    >>> lease_minutes("auto", 20, 30.0), lease_minutes("45", 20, 30.0)
+    (40.0, 45.0)
+    """
+    if lease != "auto":
+        return fixed_minutes(lease)
+    expected = TIMES_MEDIAN * outputs * seconds / 60
+    return min(max(expected, LEAST_MINUTES), MOST_MINUTES)
+
+
+def fixed_minutes(lease: str) -> float:
+    """Return the minutes that the settings name."""
+    text = lease.strip().removesuffix("min").strip()
+    try:
+        minutes = float(text)
+    except ValueError:
+        minutes = 0.0
+    if not 0 < minutes <= 7 * 24 * 60:
+        raise OptionError(
+            "raters.lease", lease, "is not a time", "give minutes such as 45, or auto"
+        )
+    return minutes
+
+
+def screens(
+    systems: Sequence[int], side_by_side: int, rng: np.random.Generator, *, together: bool
+) -> list[list[int]]:
+    """Spread the systems of a task over screens in random order.
+
+    Screens differ by at most one output.
+    """
+    order = rng.permutation(np.asarray(systems))
+    count = 1 if together else -(-len(order) // side_by_side)
+    return [part.tolist() for part in np.array_split(order, count)]
+
+
+def label(place: int) -> str:
+    """The label of a place: A, B, ... Z, A2, B2, ...
+
+    >>> label(0), label(27)
+    ('A', 'B2')
+    """
+    turn, letter = divmod(place, len(LABELS))
+    return LABELS[letter] + (str(turn + 1) if turn else "")
+
+
+class Dealer:
+    """Deal systems into sets, so that every two of them meet equally often."""
+
+    def __init__(self, systems: int, rng: np.random.Generator) -> None:
+        self.met = np.zeros((systems, systems))
+        self._rng = rng
+
+    def deal(self, systems: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, ...]]:
+        """Return disjoint sets of these sizes, from the draw that evens out meetings most.
+
+        >>> dealer = Dealer(4, np.random.default_rng(1))
+        >>> sorted(sorted(one) for one in dealer.deal(range(4), [2, 2]))
+        [[0, 1], [2, 3]]
+        """
+        own, edges = np.asarray(systems), np.cumsum(sizes)[:-1]
+        best, least = None, np.inf
+        for _ in range(DEALS_TRIED):
+            sets = np.split(self._rng.permutation(own)[: sum(sizes)], edges)
+            cost = sum(((self.met[np.ix_(one, one)] + 1) ** 2).sum() for one in sets)
+            if cost < least:
+                best, least = sets, cost
+        assert best is not None
+        for one in best:
+            self.met[np.ix_(one, one)] += 1
+        return [tuple(one.tolist()) for one in best]
+
+
+def block_sizes(systems: int, segments: int, most: int) -> list[int]:
+    """Return the block sizes of a task, which may show at most so many outputs at once.
+
+    >>> block_sizes(6, 20, 60), block_sizes(6, 10, 60), block_sizes(7, 20, 60)
+    ([3, 3], [6], [3, 2, 2])
+    """
+    size = min(systems, max(2, most // segments))
+    count = -(-systems // size)
+    while count > 1 and systems // count < 2:
+        count -= 1
+    return [systems // count + (k < systems % count) for k in range(count)]
+
 
 Kind = Literal["rate", "check", "repeat", "tutorial", "qualify"]
 LEAST_GAP, MOST_GAP = 3, 8
@@ -53,16 +150,6 @@ class PlannedTask:
         return self.shown or sum(map(len, self.rated.values()))
 
 
-@dataclass(frozen=True, slots=True)
-class _Snippet:
-    """Segments that are rated together, as drawn."""
-
-    rated: dict[int, tuple[int, ...]]
-    order: float
-    probability: float | None
-    stratum: str | None
-
-
 def plan_tasks(
     sample: Sample, settings: Settings, kind: str, rng: np.random.Generator
 ) -> list[PlannedTask]:
@@ -81,10 +168,12 @@ def plan_tasks(
                 for segment, own in snippet.rated.items()
             }
             rated = {segment: own for segment, own in rated.items() if own}
-            tasks.append(PlannedTask(
-                "rate", number, rated, snippet.probability, snippet.stratum,
-                block if share < 1 else None, share,
-                shown=_chosen_size(rated, share) if _chooses(settings, kind) else None,
+            shown = None
+            if _chooses(settings, kind):
+                shown = max(2, round(share * max(map(len, rated.values()), default=2)))
+            tasks.append(replace(
+                snippet, snippet=number, rated=rated, block=block if share < 1 else None,
+                block_probability=share, shown=shown,
             ))  # fmt: skip
     tasks = _overlapping(tasks, settings, rng)
     if kind != "ratings":
@@ -120,8 +209,8 @@ def plan_kits(test_set: TestSet, kits: KitDesign) -> list[PlannedTask]:
     return tasks
 
 
-def _snippets(sample: Sample, rng: np.random.Generator) -> tuple[TestSet, list[_Snippet]]:
-    """The snippets of a sample in its order; in a random one where it has none."""
+def _snippets(sample: Sample, rng: np.random.Generator) -> tuple[TestSet, list[PlannedTask]]:
+    """The snippets of a sample as tasks, in its order; in a random one where it has none."""
     test_set, drawn, _ = snippet_tasks(sample)
     key = list(test_set.key)
     place = {row: k for k, row in enumerate(test_set.segments.select(key).iter_rows())}
@@ -143,12 +232,13 @@ def _snippets(sample: Sample, rng: np.random.Generator) -> tuple[TestSet, list[_
             for name, segment in zip(names, task, strict=True)
         }
         first = rows[0]
-        found.append(_Snippet(rated, order, first.get("probability"), first.get("stratum")))
-    return test_set, sorted(found, key=lambda snippet: snippet.order)
+        whole = PlannedTask("rate", 0, rated, first.get("probability"), first.get("stratum"))
+        found.append((order, whole))
+    return test_set, [whole for _, whole in sorted(found, key=lambda pair: pair[0])]
 
 
 def _sets(
-    snippet: _Snippet, settings: Settings, kind: str, dealer: Dealer
+    snippet: PlannedTask, settings: Settings, kind: str, dealer: Dealer
 ) -> list[tuple[tuple[int, ...], float]]:
     """The sets of systems of a snippet's tasks, and the chance of a system to be in one."""
     systems = sorted({name for own in snippet.rated.values() for name in own})
@@ -173,11 +263,6 @@ def _sets(
 def _chooses(settings: Settings, kind: str) -> bool:
     """Whether the systems of a screen are chosen when it is given out."""
     return kind == "judgments" and settings.screen.sets != "planned"
-
-
-def _chosen_size(rated: Mapping[int, tuple[int, ...]], share: float) -> int:
-    """How many systems a screen shows of those that a task has."""
-    return max(2, round(share * max(map(len, rated.values()), default=2)))
 
 
 def _overlapping(
@@ -229,43 +314,3 @@ def share_of(argument: str, value: str | None, default: float) -> float:
     if not 0 <= share <= 1:
         raise OptionError(argument, value, "is not a share", "give one from 0% to 100%")
     return share
-
-
-class Dealer:
-    """Deal systems into sets, so that every two of them meet equally often."""
-
-    def __init__(self, systems: int, rng: np.random.Generator) -> None:
-        self.met = np.zeros((systems, systems))
-        self._rng = rng
-
-    def deal(self, systems: Sequence[int], sizes: Sequence[int]) -> list[tuple[int, ...]]:
-        """Return disjoint sets of these sizes, from the draw that evens out meetings most.
-
-        >>> dealer = Dealer(4, np.random.default_rng(1))
-        >>> sorted(sorted(one) for one in dealer.deal(range(4), [2, 2]))
-        [[0, 1], [2, 3]]
-        """
-        own, edges = np.asarray(systems), np.cumsum(sizes)[:-1]
-        best, least = None, np.inf
-        for _ in range(DEALS_TRIED):
-            sets = np.split(self._rng.permutation(own)[: sum(sizes)], edges)
-            cost = sum(((self.met[np.ix_(one, one)] + 1) ** 2).sum() for one in sets)
-            if cost < least:
-                best, least = sets, cost
-        assert best is not None
-        for one in best:
-            self.met[np.ix_(one, one)] += 1
-        return [tuple(one.tolist()) for one in best]
-
-
-def block_sizes(systems: int, segments: int, most: int) -> list[int]:
-    """Return the block sizes of a task, which may show at most so many outputs at once.
-
-    >>> block_sizes(6, 20, 60), block_sizes(6, 10, 60), block_sizes(7, 20, 60)
-    ([3, 3], [6], [3, 2, 2])
-    """
-    size = min(systems, max(2, most // segments))
-    count = -(-systems // size)
-    while count > 1 and systems // count < 2:
-        count -= 1
-    return [systems // count + (k < systems % count) for k in range(count)]

@@ -1,1 +1,0 @@
-"""Which tasks there are, in which order, and who gets which; no SQL here."""

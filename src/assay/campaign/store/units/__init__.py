@@ -1,1 +1,0 @@
-"""Everything that changes a campaign: one function per transaction."""
