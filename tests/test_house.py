@@ -214,6 +214,11 @@ def test_the_maps_of_the_tree_are_whole() -> None:
     assert public == dict(homes), "the list of public functions in CONTRIBUTING.md"
 
 
+def test_no_function_of_the_library_is_taken_for_a_test() -> None:
+    """``pytest src/assay/...`` runs the examples of a file, and would run these."""
+    assert not [path for path, node in nodes(ast.FunctionDef) if node.name.startswith("test_")]
+
+
 def test_files_and_functions_are_short() -> None:
     faults = defaultdict(list)
     for path in sources():

@@ -78,3 +78,9 @@ def test_ratings_that_say_how_long_they_took() -> None:
 @given(st.floats(0, 1e7))
 def test_times_are_never_said_with_sixty_minutes(minutes: float) -> None:
     assert "60 min" not in time_text(minutes)
+
+
+@pytest.mark.parametrize("text", ["0 ratings", "0 h", "0.0 EUR"])
+def test_nothing_buys_nothing(text: str) -> None:
+    with pytest.raises(OptionError, match="buys nothing; give more than 0"):
+        parse_amount(text)

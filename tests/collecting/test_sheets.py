@@ -463,3 +463,11 @@ def test_texts_must_be_there(tmp_path: Path, test_set: assay.TestSet) -> None:
     with pytest.raises(InputError, match="no file was given"):
         assay.collect_sheets(written.key, [])
     assert issubclass(TableError, InputError)
+
+
+def test_a_spoiled_stretch_differs_in_more_than_half_of_its_words() -> None:
+    """The other text has the same words, so that a stretch may be the one that was there."""
+    text = "a b a b a b a b"
+    for seed in range(50):
+        made = spoil(text, [text], np.random.default_rng(seed)).split()
+        assert sum(new != old for new, old in zip(made, text.split(), strict=True)) == 3

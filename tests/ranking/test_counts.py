@@ -7,7 +7,13 @@ import polars as pl
 import pytest
 
 from assay.errors import InputError
-from assay.ranking.counts import block_numbers, count, first_judgments, need_connected
+from assay.ranking.counts import (
+    block_numbers,
+    count,
+    effective_wins,
+    first_judgments,
+    need_connected,
+)
 from assay.ranking.uncertainty import block_table, resampled_counts
 from assay.tables.answers import Judgments, read_judgments
 
@@ -129,3 +135,9 @@ def test_ten_thousand_systems_are_refused() -> None:
     frame = pl.DataFrame({"left": names, "right": [*names[1:], "s0"], "winner": ["left"] * 10_000})
     with pytest.raises(InputError, match="name 10,000 systems .* at most 1,000"):
         count(read_judgments(frame))
+
+
+def test_ties_count_half_for_each_side() -> None:
+    wins, ties = np.array([[0, 3], [1, 0]]), np.array([[0, 2], [2, 0]])
+    assert effective_wins(wins, ties, "drop").tolist() == [[0, 3], [1, 0]]
+    assert effective_wins(wins, ties, "half").tolist() == [[0, 4], [2, 0]]

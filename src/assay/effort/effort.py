@@ -47,7 +47,7 @@ from assay.effort.verdict import (
     needed_to_decide,
     next_steps,
     summarise_documents,
-    test_warnings,
+    warnings_of_tests,
 )
 from assay.errors import InputError, OptionError, need_count, need_known
 from assay.results import Note
@@ -141,7 +141,7 @@ def effort(
     warnings = (
         *(_time_warnings(measured.frame) if "time" in measured.measures else ()),
         *design_warnings(cells, names, models, assumed=assume_alike),
-        *test_warnings(chances, models),
+        *warnings_of_tests(chances, models),
         *difference_warnings(differences, models, needed, level, verdict, place="place" in used),
     )
     return Effort(

@@ -403,7 +403,7 @@ def _place_warning(cells: pl.DataFrame) -> Note:
     return Note("place-unknown", "no positions are given, so the model does not allow for fatigue")
 
 
-def test_warnings(
+def warnings_of_tests(
     chances: Mapping[str, Chances], models: Mapping[str, EffortModel]
 ) -> list[Note]:  # fmt: skip
     """Warn of tests that are impossible: kits that cannot be reassigned, or no spread."""
