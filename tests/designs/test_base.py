@@ -12,6 +12,8 @@ from assay.designs import base
 from assay.designs.base import (
     DesignUnits,
     SamplingDesign,
+    Strata,
+    collapsed_variance,
     design_names,
     design_of,
     find_design,
@@ -110,3 +112,14 @@ def test_designs_of_ratings_without_a_sample_cannot_be_drawn(world: World) -> No
     assert not design_of("assumed-documents").error_falls_with_ratings
     with pytest.raises(InputError, match="no sample can be drawn"):
         design_of("assumed-random").plan(Population(world.test_set), 3)
+
+
+def test_drawn_units_outside_a_domain_count_as_zeros() -> None:
+    """4 of 10 drawn, 2 of them in the domain, which is therefore taken to have 5 units.
+
+    With the other two as zeros, the mean is 1 and s^2 = (0 + 4 + 1 + 1) / 3 = 2, so that the
+    variance is (10 / 5)^2 (1 - 4/10) 2 / 4.
+    """
+    strata = Strata(np.zeros(2, dtype=np.int64), np.array([10]), np.array([2]))
+    variance = collapsed_variance(np.array([[1.0, 3.0]]), np.array([[True, True]]), strata)
+    assert variance == pytest.approx([1.2])

@@ -15,6 +15,7 @@ from tests.conftest import Ran
 import assay
 from assay.designs.population import Population
 from assay.errors import InputError, TableError
+from assay.estimation.skipping import responded
 from assay.results import has_note
 from assay.tables.tables import Ratings, Sample, TestSet, read_ratings, read_sample, read_scores
 
@@ -111,6 +112,22 @@ def test_ratings_outside_the_sample_are_said() -> None:
     result = assay.estimate(test_set, ratings, sample=drawn([1, 2], 4))
     assert result.systems[0].estimate == 1.5
     assert "2 rated outputs are outside the sample and not used" in result.notes
+
+
+@pytest.mark.parametrize(("rated", "mostly"), [(5, False), (4, True)])
+def test_a_sample_that_is_mostly_unrated_is_doubted(rated: int, mostly: bool) -> None:
+    scores: list[float | None] = [float(k % 3) for k in range(rated)]
+    test_set, ratings = tables({"A": scores + [None] * (20 - rated)})
+    result = assay.estimate(test_set, ratings, sample=drawn([*range(1, 11)], 20))
+    assert has_note(result.notes, "skipped")
+    assert has_note(result.notes, "mostly-skipped") == mostly
+
+
+def test_a_class_with_few_ratings_joins_the_one_before() -> None:
+    """One of four is rated in the second class: all seven ratings stand for all ten segments."""
+    rated = np.array([True] * 7 + [False] * 3)
+    pi = responded(np.full(10, 0.5), rated, [np.repeat([0, 1], [6, 4])])
+    assert pi == pytest.approx(0.5 * 7 / 10)
 
 
 def test_a_sample_of_other_scores_is_refused() -> None:

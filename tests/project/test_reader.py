@@ -84,6 +84,7 @@ def test_all_faults_are_said_at_once() -> None:
         ("sample = 3", "sample", "is not a table; write sample = {"),
         ("range = [1]", "range", "has 1 entries; give 2"),
         ("range = [5, 1]", "range", "is empty; write the lowest rating first"),
+        ("range = [3, 3]", "range", "is empty; write the lowest rating first"),
         ("ratings = 3", "ratings", "is not a list"),
         ("ratings = [3]", "ratings[0]", "is not a text"),
         ("stop = { guarantee = 1 }", "stop.guarantee", "is not true or false; write one of them"),

@@ -40,10 +40,10 @@ from assay.kits.pieces import pieces_from_features
 from assay.results import Result
 from assay.sampling.stability import summarise_stability
 from assay.sampling.summary import summarise
-from assay.views.markup import csv_table, latex_table, markdown_table
+from assay.views.markup import csv_table, latex, latex_table, markdown, markdown_table
 from assay.views.page import ROOMS, as_result, write_parts, write_report
-from assay.views.report import REFERENCES, STAGES
-from assay.views.section import Column, Figure, Table, section_of, show, shown
+from assay.views.report import REFERENCES, STAGES, Report
+from assay.views.section import Column, Figure, Section, Table, section_of, show, shown
 from assay.worlds.editing import EditingWorld
 
 KITS = [
@@ -499,3 +499,14 @@ def test_names_in_any_script_are_drawn_without_a_warning(tmp_path: Path) -> None
     world = assay.simulate(systems={"腾讯": 1.0, "百度": 3.0, "x": 9.0}, documents=10, rng=1)
     page = write_report(assay.estimate(world.test_set, world.rate()), tmp_path / "r.html")
     assert "腾讯" in page.read_text("utf-8")
+
+
+def test_what_is_open_and_what_to_do_next_stand_in_every_form() -> None:
+    part = Section(
+        name="x", title="Scores", lead="A is best.", blocks=(), signature="x", question="Who?",
+        unknown=("other raters may differ",), next=("rate 40 more segments",),
+    )  # fmt: skip
+    report = Report("News", (part,), "0")
+    for text in (markdown(report), latex(report)):
+        assert text.index("A is best.") < text.index("Other raters may differ.")
+        assert text.index("Other raters may differ.") < text.index("Rate 40 more segments.")
