@@ -244,6 +244,23 @@ def test_a_test_must_be_passed(tmp_path: Path, passes: bool) -> None:
                 campaign.next(link)
 
 
+@pytest.mark.parametrize(("right", "passes"), [(7, True), (6, False)])
+def test_seven_of_ten_pass_a_test(tmp_path: Path, right: int, passes: bool) -> None:
+    rows = [f"Satz {k}\tsentence {k}\t90\t100\n" for k in range(10)]
+    (tmp_path / "ten.tsv").write_text("source\ttarget\tlow\thigh\n" + "".join(rows))
+    plan = Settings(protocol="esa", raters=Raters(2), checks=Checks(qualify="ten.tsv"))
+    made = make(tmp_path, plan)
+    with opened(tmp_path) as campaign:
+        link = rater_links(campaign, made)[0]
+        for number in range(10):
+            finish(campaign, link, campaign.next(link), score=95 if number < right else 20)
+        if passes:
+            assert campaign.next(link)["kind"] == "rate"
+        else:
+            with pytest.raises(NotNowError, match="has ended"):
+                campaign.next(link)
+
+
 def test_a_table_of_lessons_with_faults_names_all_of_them(tmp_path: Path) -> None:
     (tmp_path / "lessons.tsv").write_text(
         "source\ttarget\tlow\thigh\neins\tone\thigh\t5\nzwei\t\t9\t3\n"

@@ -114,6 +114,14 @@ def test_nothing_known_is_no_verdict() -> None:
     assert judge(means, [], timed=None, human=None) is None
 
 
+@pytest.mark.parametrize(("timed", "measure"), [(0.8, "time"), (0.79, "distance")])
+def test_time_counts_if_four_in_five_segments_have_one(timed: float, measure: str) -> None:
+    means = {"time": {"A": 2.0, "B": 3.0}, "distance": {"A": 5.0, "B": 4.0}}
+    verdict = judge(means, [], timed=timed, human=None)
+    assert verdict is not None
+    assert verdict.measure == measure
+
+
 def test_systems_with_documents_of_their_own(edits: Edits) -> None:
     """Every job is another text: documents are taken as alike in kind, and a warning says so."""
     own = edits.frame.with_columns(doc=pl.col("doc") + pl.col("system") + pl.col("editor"))

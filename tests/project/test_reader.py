@@ -108,6 +108,7 @@ def test_all_faults_are_said_at_once() -> None:
         ("protocol = 'mqm'\n[[scales]]\nname = 's'", "scales", "has no effect with protocol"),
         ("[[scales]]\nlow = 5\nhigh = 1", "scales[0].low", "is not below high"),
         ("[[scales]]\nstep = 1000", "scales[0].step", "is longer than the scale"),
+        ("[[scales]]\nlow = 10\nhigh = 20\nstep = 15", "scales[0].step", "is longer than the"),
         ("[[severities]]\nname = 'x'", "severities[0]", "has no weight; give one"),
         ("crowd = { done = 'javascript:x' }", "crowd.done", "does not fit"),
     ],

@@ -12,7 +12,7 @@ from assay.designs.base import design_names, find_design, short_names
 from assay.designs.population import Population
 from assay.designs.segments import metric_bins, spreads
 from assay.errors import InputError, OptionError
-from assay.sampling.budget import context_mask
+from assay.sampling.budget import context_mask, divide_budget
 from assay.sampling.draw import budget_size, sample, top_up
 from assay.sampling.summary import summarise
 from assay.tables.tables import Sample, TestSet, read_sample, read_scores
@@ -417,3 +417,10 @@ class TestSummary:
         drawn[[5, 18, 19, 25]] = True  # documents of 15 segments each
         # 0-4 before 5; 15-17 before 18; 20-24 before 25.
         assert context_segments(Layout(np.array([15, 15])), drawn) == 5 + 3 + 5
+
+
+def test_an_amount_buys_no_more_than_there_is() -> None:
+    for amount, segments in (("150 ratings", 75), ("15000 ratings", 100)):
+        division = divide_budget(amount, 2, 100, overlap=0.0)
+        assert division is not None
+        assert division.segments == segments
