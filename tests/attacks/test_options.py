@@ -17,7 +17,7 @@ from tests.conftest import Ran
 from typer.main import get_command
 
 from assay.cli import make_app
-from assay.cli.work import announce, track
+from assay.cli.running import announce, track
 from assay.engine import Cluster, run
 from assay.errors import OptionError
 

@@ -199,7 +199,7 @@ def test_scores_restricted_to_a_sample(run_assay: Run, campaign: Path) -> None:
 
 
 def test_progress_is_silent_when_stderr_is_no_terminal(capsys: pytest.CaptureFixture[str]) -> None:
-    from assay.cli.work import track
+    from assay.cli.running import track
 
     assert list(track(iter([1, 2]), 2, "working")) == [1, 2]
     assert capsys.readouterr().err == ""
@@ -208,7 +208,7 @@ def test_progress_is_silent_when_stderr_is_no_terminal(capsys: pytest.CaptureFix
 def test_progress_bar_on_a_terminal(monkeypatch: pytest.MonkeyPatch) -> None:
     import io
 
-    from assay.cli.work import track
+    from assay.cli.running import track
 
     class Terminal(io.StringIO):
         def isatty(self) -> bool:

@@ -194,7 +194,7 @@ except SystemExit:
 print("loaded:", sorted(name for name in sys.modules if name.startswith("assay.cli.")))
 """
     loaded = fresh("-c", code).splitlines()[-1]
-    shared = ["options", "reading", "stopping", "work"]
+    shared = ["options", "reading", "running"]
     assert loaded == f"loaded: {[f'assay.cli.{name}' for name in ['estimation', *shared]]}"
 
 

@@ -13,7 +13,7 @@ from assay.designs.balanced import BalancedPlan
 from assay.designs.documents import DocumentsPlan, FixedSnippetsPlan
 from assay.designs.plan import DrawPlan, GroupedPlan, Layout
 from assay.designs.segments import SegmentsPlan, StratifiedPlan
-from assay.designs.snippets import CircularPlan, LinearPlan, TilesPlan
+from assay.designs.snippets import CircularPlan, LinearPlan, TilesPlan, covered
 
 SMALL = Layout(np.array([3, 5, 2, 8, 1, 4, 4, 13]))
 STRATA = np.repeat([0, 1, 2], [10, 20, 10])
@@ -157,11 +157,7 @@ def test_stated_sd_of_the_total_of_tiles(n: int) -> None:
 def test_pairs_of_a_circular_window() -> None:
     plan = CircularPlan(Layout(np.array([12])), 7, 12)
     masks = plan.draw(np.random.default_rng(4), 100_000).masks(12)
-    joint = plan.pair_probabilities(12)
+    joint = covered(np.array(12), np.arange(12), plan.f)
     for lag in range(12):
         share = (masks[:, 0] & masks[:, lag]).mean()
         assert abs(share - joint[lag]) < 4.5 * np.sqrt(joint[lag] * (1 - joint[lag]) / 1e5) + 1e-9
-
-
-def test_pairs_of_a_simple_random_sample() -> None:
-    assert SegmentsPlan(SMALL, 11).pair_probability() == pytest.approx(11 * 10 / (40 * 39))

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from assay.cli.work import chosen_workers
+from assay.cli.running import chosen_workers
 from assay.engine import Cluster, available_workers, run
 from assay.errors import AssayError, MissingExtraError, OptionError, Problem, TableError
 

@@ -113,7 +113,7 @@ def test_unknown_design() -> None:
 def test_several_language_pairs_are_sampled_one_by_one() -> None:
     frame = make([4]).frame
     both = read_scores(pl.concat([frame.with_columns(lp=pl.lit(lp)) for lp in ("a-b", "c-d")]))
-    with pytest.raises(InputError, match="hold 2 language pairs"):
+    with pytest.raises(InputError, match="have 2 language pairs"):
         sample(both, budget=2)
     assert len(sample(both.split("lp")["a-b"], budget=2)) == 2
 

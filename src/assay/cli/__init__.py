@@ -340,7 +340,7 @@ def _same_file(one: Path, two: Path) -> bool:
 
 def main() -> None:
     """Run the command line: exit 0 when done, 2 on bad input, 130 on Ctrl-C, 1 on anything else."""
-    from assay.cli.stopping import stopped
+    from assay.cli.running import stopped
 
     # Imports make many objects that stay and little waste: at Python's own threshold, looking for
     # it takes a tenth of a short command.

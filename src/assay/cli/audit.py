@@ -31,8 +31,8 @@ from assay.cli.reading import (
 from assay.errors import InputError, OptionError, need_known
 
 if TYPE_CHECKING:
-    from assay.audit.results import Audit
-    from assay.tables.tables import TestSet
+    from assay.tables.answers import Judgments
+    from assay.tables.tables import Ratings, TestSet
 
 FOR_RATINGS = "is for ratings"
 
@@ -51,6 +51,8 @@ def audit(
 
     Example: assay audit scores.tsv ratings.tsv --better lower --published ranking.tsv
     """
+    from assay.audit.campaigns import audit_judgments, audit_ratings
+    from assay.tables.answers import Judgments
     from assay.views.audit import audit_section
     from assay.views.section import show
 
@@ -63,68 +65,58 @@ def audit(
         # Where nobody says how segments were chosen metrics play no part, and none can be
         # mistaken for the answers.
         read = replace(read, metrics="")
-    common = {"published": published, "family": family, "level": level, "pay": pay, "rng": seed}
-    of_ratings = {"sample": sample, "assume": assume, "target": target, "practice": practice}
-    of_ratings = {name: value for name, value in of_ratings.items() if value is not None}
-    result = None
+    common: dict[str, Any] = {
+        "published": published, "family": family, "level": level, "pay": pay, "rng": seed,
+    }  # fmt: skip
+    given = {"sample": sample, "assume": assume, "target": target, "practice": practice}
+    of_ratings: dict[str, Any] = {k: value for k, value in given.items() if value is not None}
+    answers, test_set = _read(tables, context, read, better, of_ratings)
+    if isinstance(answers, Judgments):
+        refuse(of_ratings, FOR_RATINGS)
+        with progress_bars() as progress:
+            result = audit_judgments(answers, test_set, progress=progress, **common)
+    else:
+        if test_set is not None and sample is not None:
+            of_ratings["sample"] = read_drawn(sample, test_set)
+        result = audit_ratings(answers, test_set, **common, **of_ratings)
+    deliver(result, save, json, lambda: show(audit_section(result, pairs=pairs)))
+
+
+def _read(
+    tables: list[Path], context: Context, read: Reading, better: Better, of_ratings: dict[str, Any]
+) -> tuple[Judgments | Ratings, TestSet | None]:
+    """The answers, and the test set where there is one; what has others' names is guessed."""
     if read.format is None and _need_guess(tables, read):
         try:
-            result = _of_guessed(tables, context, read, better, common, of_ratings)
+            return read_foreign(tables, read, stated(context, better))
         except InputError:
             if len(tables) > 2 or is_foreign(tables, read):
                 raise
-    if result is None:
-        scores = tables[0] if len(tables) == 2 else None
-        found = locate_answers(tables[-1], *ANSWERS, read=read, scores=scores)
-        if found.kind == "judgments":
-            refuse(of_ratings | {"better": None if better == "higher" else better}, FOR_RATINGS)
-            result = _of_judgments(found, scores, read, common)
-        else:
-            result = _of_ratings(found, scores, read, better, common | of_ratings)
-    deliver(result, save, json, lambda: show(audit_section(result, pairs=pairs)))
+    scores = tables[0] if len(tables) == 2 else None
+    found = locate_answers(tables[-1], *ANSWERS, read=read, scores=scores)
+    if found.kind == "judgments":
+        refuse(of_ratings | {"better": None if better == "higher" else better}, FOR_RATINGS)
+        judged = judged_in(found, read)
+        if scores is None:
+            return judged, None
+        of_texts = replace(read, exclude=None, metrics="", lower_metrics=None)
+        return judged, read_test_set(scores, of_texts, found.of_scores)
+    if scores is None:
+        if "sample" in of_ratings:
+            raise OptionError(
+                "--sample", of_ratings["sample"], "needs the scores it was drawn from",
+                "give SCORES, then RATINGS",
+            )  # fmt: skip
+        return rated_in(found, read, better), None
+    test_set = read_test_set(scores, replace(read, exclude=None), found.of_scores)
+    test_set = _excluding(test_set, read.excluded, found)
+    return found.ratings(test_set, better=better), test_set
 
 
 def _need_guess(tables: list[Path], read: Reading) -> bool:
     """Whether answers stand in several files, or under others' names."""
     others = is_foreign(tables[:-1], read) or is_foreign(tables[-1:], read, *ANSWERS)
     return len(tables) > 2 or others or are_batches(tables)
-
-
-def _of_guessed(
-    tables: list[Path], context: Context, read: Reading, better: Better, common: dict[str, Any],
-    of_ratings: dict[str, Any],
-) -> Audit:  # fmt: skip
-    from assay.audit.campaigns import audit_judgments, audit_ratings
-    from assay.tables.answers import Judgments
-
-    answers, test_set = read_foreign(tables, read, stated(context, better))
-    if not isinstance(answers, Judgments):
-        if test_set is not None and "sample" in of_ratings:
-            of_ratings["sample"] = read_drawn(of_ratings["sample"], test_set)
-        return audit_ratings(answers, test_set, **common, **of_ratings)
-    refuse(of_ratings, FOR_RATINGS)
-    with progress_bars() as progress:
-        return audit_judgments(answers, progress=progress, **common)
-
-
-def _of_ratings(
-    found: Located, scores: Path | None, read: Reading, better: Better, options: dict[str, Any]
-) -> Audit:
-    from assay.audit.campaigns import audit_ratings
-
-    if scores is None:
-        if "sample" in options:
-            raise OptionError(
-                "--sample", options["sample"], "needs the scores it was drawn from",
-                "give SCORES, then RATINGS",
-            )  # fmt: skip
-        return audit_ratings(rated_in(found, read, better), **options)
-    test_set = read_test_set(scores, replace(read, exclude=None), found.of_scores)
-    test_set = _excluding(test_set, read.excluded, found)
-    table = found.ratings(test_set, better=better)
-    if "sample" in options:
-        options["sample"] = read_drawn(options["sample"], test_set)
-    return audit_ratings(table, test_set, **options)
 
 
 def _excluding(test_set: TestSet, systems: list[str], found: Located) -> TestSet:
@@ -146,17 +138,3 @@ def _excluding(test_set: TestSet, systems: list[str], found: Located) -> TestSet
     if not kept.height:
         raise OptionError("exclude", ", ".join(systems), "leaves no system", "keep at least two")
     return replace(test_set, frame=kept, excluded=tuple(systems))
-
-
-def _of_judgments(
-    found: Located, scores: Path | None, read: Reading, options: dict[str, Any]
-) -> Audit:
-    from assay.audit.campaigns import audit_judgments
-
-    table = judged_in(found, read)
-    test_set = None
-    if scores is not None:
-        of_texts = replace(read, exclude=None, metrics="", lower_metrics=None)
-        test_set = read_test_set(scores, of_texts, found.of_scores)
-    with progress_bars() as progress:
-        return audit_judgments(table, test_set, progress=progress, **options)

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from assay.project.settings import Settings
     from assay.results import Result
 
-
 PACKAGES = ("alembic", "fastapi", "multipart", "pydantic", "regex", "sqlalchemy", "uvicorn")
 """What the extra installs."""
 PLAN, STORE = "assay.toml", "campaign.db"

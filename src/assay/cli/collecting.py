@@ -27,7 +27,6 @@ if TYPE_CHECKING:
     from assay.project.project import Project
     from assay.tables.tables import Ratings, TestSet
 
-
 Tool = Literal["xlsx", "csv", "pearmut", "appraise", "label-studio"]
 
 

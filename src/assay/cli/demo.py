@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from assay.tables.answers import Edits
     from assay.worlds.simulate import World
 
-
 TITLE = "A simulated campaign"
 FILES = (
     "scores.tsv", "sample.tsv", "ratings.tsv", "judgments.tsv", "edits.tsv", "stability.json",

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from assay.tables.answers import Edits
     from assay.tables.load import Raw, Source
 
-
 kits = typer.Typer(
     help="Find similar pieces of text, and build kits for editors from them.",
     no_args_is_help=True,

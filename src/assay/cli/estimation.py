@@ -12,7 +12,7 @@ from typer import Context
 from assay.cli import Reading, deliver, names, numbers, read_drawn, read_rated
 from assay.cli.options import Better, Count, File, Number, Text, as_share
 from assay.cli.reading import are_batches, is_foreign, read_alone, read_history, stated
-from assay.cli.work import Backend, chosen_workers, track
+from assay.cli.running import Backend, chosen_workers, track
 from assay.errors import InputError, OptionError
 
 if TYPE_CHECKING:

@@ -9,12 +9,11 @@ import typer
 
 from assay.cli import deliver, note, say
 from assay.cli.options import Count, File, Text
-from assay.cli.work import Backend, chosen_workers, track
+from assay.cli.running import Backend, chosen_workers, track
 from assay.errors import OptionError
 
 if TYPE_CHECKING:
     from assay.results import Result
-
 
 REPORT_SIGNS = ("Made by Assay", "All numbers were computed with Assay")
 """What every report has, in HTML, Markdown or LaTeX."""

@@ -24,7 +24,7 @@ from assay.cli import (
 )
 from assay.cli.options import Better, Count, File, Number, Text
 from assay.cli.reading import with_history
-from assay.cli.work import Backend, chosen_workers, track
+from assay.cli.running import Backend, chosen_workers, track
 from assay.errors import OptionError
 
 if TYPE_CHECKING:

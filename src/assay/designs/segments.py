@@ -135,11 +135,6 @@ class SegmentsPlan(DrawPlan):
         """n/N for every segment."""
         return np.full(self.layout.population, self.n / self.layout.population)
 
-    def pair_probability(self) -> float:
-        """The probability that two given segments are drawn together, n(n-1) / (N(N-1))."""
-        population = self.layout.population
-        return self.n * (self.n - 1) / max(1, population * (population - 1))
-
     def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
         """One window per segment; a single sample comes in random order."""
         return Draws.single(simple_random(self.layout.population, self.n, rng, draws))

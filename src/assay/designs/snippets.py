@@ -54,7 +54,7 @@ class Snippets(PieceDesign, name="snippets", short={"db": ""}):
             m, p = _tiles(f)
             few, many = (same_piece(length, tiles, lag) / tiles for tiles in (m, m + 1))
             return np.asarray(p * few + (1 - p) * many)
-        return np.asarray(_covered(length, lag, f) * np.maximum(length - lag, 0))
+        return np.asarray(covered(length, lag, f) * np.maximum(length - lag, 0))
 
 
 class LinearSnippets(DocumentDesign, name="snippets-linear", short={"db-linear": ""}):
@@ -91,7 +91,7 @@ def _short_windows(lengths: np.ndarray, f: float, longest: int) -> Layout:
         sections = sections + over
 
 
-def _covered(length: np.ndarray, lag: np.ndarray, f: float) -> np.ndarray:
+def covered(length: np.ndarray, lag: np.ndarray, f: float) -> np.ndarray:
     """Probability that a circular window covers two segments at a lag; at lag 0 it is f.
 
     E over k of (max(0, k-t) + max(0, k-L+t)) / L, k the floor or ceiling of f*L.
@@ -208,10 +208,6 @@ class CircularPlan(_EvenPlan):
     def layout(self) -> Layout:
         """The documents cut into sections whose windows are short enough."""
         return _short_windows(self.whole.lengths, self.f, self.max_snippet)
-
-    def pair_probabilities(self, length: int) -> np.ndarray:
-        """Probability that two segments at circular lag 0..L-1 of one section are both drawn."""
-        return _covered(np.array(length), np.arange(length), self.f)
 
     def draw(self, rng: np.random.Generator, draws: int = 1) -> Draws:
         """Two windows per section: from the start on, and what wraps around to the front."""

@@ -74,7 +74,6 @@ from assay.tables.schemas import SCHEMAS
 if TYPE_CHECKING:
     from lxml import etree
 
-
 Element: TypeAlias = "etree._Element"
 """An element of a parsed file."""
 

@@ -268,7 +268,7 @@ def top_up(
             f"the sample has no segments for {', '.join(absent)}; leave these systems out of the"
             " scores"
         )
-    wanted, added = _sizes(design, whole, budget)
+    wanted, added = _enlarged_sizes(design, whole, budget)
     generator, seed = seeded(rng)
     if seed is not None:  # independent of the first draw, even by the same seed
         generator = np.random.default_rng([seed, len(design.sizes)])
@@ -280,7 +280,7 @@ def top_up(
         frame = _enlarged(population, design, sizes, old, generator)
         frames.append(frame if system is None else frame.with_columns(system=pl.lit(system)))
     parts = [*design.sizes, added] if added else [wanted]
-    line = _line(sample.design, wanted, parts, seed, together)
+    line = _enlarged_line(sample.design, wanted, parts, seed, together)
     rows = pl.concat(frames, how="diagonal").with_columns(design=pl.lit(line))
     return make_sample(rows, test_set)
 
@@ -312,7 +312,9 @@ def _part(
     return own, sample.frame.join(own.test_set.segments, on=key, how="semi")
 
 
-def _sizes(design: SamplingDesign, whole: Population, budget: int | str) -> tuple[int, int]:
+def _enlarged_sizes(
+    design: SamplingDesign, whole: Population, budget: int | str
+) -> tuple[int, int]:
     """The wanted number of segments, and the size of the second draw.
 
     The latter is 0 for a simple random sample, which grows by a part of the rest.
@@ -331,7 +333,9 @@ def _is_simple(design: SamplingDesign) -> bool:
     return design.simple and design.equal
 
 
-def _line(design: Design, wanted: int, parts: list[int], seed: int | None, together: bool) -> str:
+def _enlarged_line(
+    design: Design, wanted: int, parts: list[int], seed: int | None, together: bool
+) -> str:
     settings = dict(design.parameters) | {"n": str(wanted)}
     settings |= {} if together else {"matched": "no"}
     seeds = [settings.pop("seed", "?"), "?" if seed is None else str(seed)]
