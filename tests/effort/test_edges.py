@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Callable
 from pathlib import Path
@@ -11,6 +12,7 @@ import polars as pl
 import pytest
 
 import assay
+from assay.effort.results import Effort
 from assay.views.page import write_report
 
 Cell = Callable[[str, str, str, int], tuple[str, str, float | None]]
@@ -235,3 +237,14 @@ def test_intervals_stay_inside_what_is_possible() -> None:
             assert 0 <= share.low <= share.ratio <= share.high <= 3
     for gap in result.differences:
         assert -most[gap.measure] <= gap.low <= gap.high <= most[gap.measure]
+
+
+def test_an_unknown_interval_of_hours_is_the_same_once_saved() -> None:
+    # It was NaN in the result and None in the file, so that what was read back differed.
+    edits = _edits(_latin(3, 3), lambda e, d, s, k: ("a b c", "a b d", 3.0))
+    result = assay.effort(edits, rng=1)
+    again = Effort.from_dict(json.loads(json.dumps(result.to_dict())))
+    ends = [(item.hours_low, item.hours_high) for item in result.systems]
+    assert (
+        ends == [(item.hours_low, item.hours_high) for item in again.systems] == [(None, None)] * 3
+    )

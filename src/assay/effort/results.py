@@ -233,7 +233,8 @@ def summarise_systems(
             ends = paid.interval(number, level)
             mean, _ = paid.contrast(np.eye(len(names.systems))[number])
             # Editors cannot have taken less than no time, whatever the model says.
-            hours = tuple(1000 / 3600 * value for value in (max(mean, 0.0), ends.low, ends.high))
+            found = (max(mean, 0.0), ends.low, ends.high)
+            hours = tuple(None if np.isnan(x) else 1000 / 3600 * x for x in found)
         price = [None if rate is None or value is None else rate * value for value in hours]
         levels = {
             name: _level(model, chances[name], number, level) for name, model in models.items()
