@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import defaultdict
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -11,7 +10,7 @@ from sqlalchemy import ColumnElement, Connection, Row, and_, or_, select
 
 from assay.campaign.records import GIVEN, Event, Given, GivenText, Span
 from assay.campaign.store import schema as s
-from assay.campaign.store.collected import answer_of, read_spans, slots_with_texts
+from assay.campaign.store.collected import answer_of, grouped, read_spans, slots_with_texts
 from assay.campaign.store.tally import Tally
 from assay.results import plural
 
@@ -52,10 +51,10 @@ def read_answers(db: Connection, wanted: Wanted, before: int | None = None) -> l
     if before is not None:
         statement = statement.where(s.answer.c.id < before)
     rows = db.execute(statement).all()
-    slots, columns = (
-        _slots(db, {row.task for row in rows}),
-        _columns(db, {row.lease for row in rows}),
-    )
+    tasks, leases = sorted({row.task for row in rows}), sorted({row.lease for row in rows})
+    slots = grouped(db.execute(slots_with_texts(s.slot.c.task.in_(tasks))), "task")
+    shown = select(s.shown).where(s.shown.c.lease.in_(leases)).order_by(s.shown.c.place)
+    columns = grouped(db.execute(shown), "lease")
     marks = read_spans(db, s.span.c.answer.in_([row.id for row in rows]))
     return [_given(row, slots[row.task], columns[row.lease], marks[row.id]) for row in rows]
 
@@ -85,22 +84,6 @@ def _conditions(wanted: Wanted) -> list[ColumnElement[bool]]:
             .correlate(s.sent, s.lease, s.answer)
         )  # fmt: skip
         found.append(counts.exists())
-    return found
-
-
-def _slots(db: Connection, tasks: Iterable[int]) -> dict[int, list[Row[Any]]]:
-    """Read what was judged in these tasks, with the texts."""
-    found: dict[int, list[Row[Any]]] = defaultdict(list)
-    for row in db.execute(slots_with_texts().where(s.slot.c.task.in_(sorted(tasks)))):
-        found[row.task].append(row)
-    return found
-
-
-def _columns(db: Connection, leases: Iterable[str]) -> dict[str, list[Row[Any]]]:
-    found: dict[str, list[Row[Any]]] = defaultdict(list)
-    statement = select(s.shown).where(s.shown.c.lease.in_(sorted(leases))).order_by(s.shown.c.place)
-    for row in db.execute(statement):
-        found[row.lease].append(row)
     return found
 
 

@@ -6,6 +6,7 @@ import io
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
+from operator import attrgetter
 from typing import Any
 
 import polars as pl
@@ -91,16 +92,12 @@ def _read_into(known: KnownAnswers, db: Connection, numbers: Sequence[int]) -> N
         return
     few = len(numbers) <= FEW_ANSWERS
     rows = db.execute(_answers(s.answer.c.id.in_(numbers) if few else None)).all()
-    slots: dict[tuple[int, int], list[Row[Any]]] = defaultdict(list)
     tasks = s.slot.c.task.in_({row.task for row in rows}) if few else None
-    for slot in db.execute(slots_with_texts(tasks)).all():
-        slots[slot.task, slot.shown_as].append(slot)
-    screens: dict[tuple[str, int], list[Row[Any]]] = defaultdict(list)
+    slots = grouped(db.execute(slots_with_texts(tasks)), "task", "shown_as")
     shown = select(s.shown).order_by(s.shown.c.place)
     if few:
         shown = shown.where(s.shown.c.lease.in_({row.lease for row in rows}))
-    for column in db.execute(shown).all():
-        screens[column.lease, column.screen].append(column)
+    screens = grouped(db.execute(shown), "lease", "screen")
     marks = read_spans(db, *([s.span.c.answer.in_(numbers)] if few else []))
     keys = {row.answer: row for row in db.execute(select(s.keylog))}
     begun = Counter(
@@ -137,6 +134,15 @@ def read_judged(db: Connection) -> tuple[Judged, ...]:
         for row in db.execute(slots_with_texts())
         if row.task in asked
     )  # fmt: skip
+
+
+def grouped(rows: Iterable[Row[Any]], *names: str) -> dict[Any, list[Row[Any]]]:
+    """Rows by the values of these columns; no rows for values that do not occur."""
+    found: dict[Any, list[Row[Any]]] = defaultdict(list)
+    key = attrgetter(*names)
+    for row in rows:
+        found[key(row)].append(row)
+    return found
 
 
 def newest(lease: str | None = None) -> Select[Any]:
