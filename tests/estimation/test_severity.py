@@ -120,3 +120,11 @@ def test_scores_stay_possible(limits: tuple[float, float] | None) -> None:
     # Scores that may be negative have no such limit.
     free = read_ratings(frame.with_columns(pl.col("score") - 3), test_set, better="lower")
     assert not has_note(remove_severity(test_set, free).notes, "severity-shrunk")
+
+
+@pytest.mark.parametrize(("tasks", "degrees"), [(3, 3), (4, 3), (5, 4)])
+def test_degrees_of_two_raters_of_the_same_tasks(tasks: int, degrees: int) -> None:
+    """One contrast per task less the effect; with only two left, the contrasts themselves."""
+    task, rater = np.divmod(np.arange(2 * tasks), 2)
+    values = np.random.default_rng(1).normal(size=2 * tasks)
+    assert rater_effects(values, task, rater, task).degrees == degrees

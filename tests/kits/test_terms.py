@@ -141,3 +141,10 @@ def test_terms_are_extracted_when_asked_for() -> None:
     book.accepting(1, 3)
     assert book.extracted == 2
     assert book.needed == 1
+
+
+def test_function_words_of_other_languages_are_in_more_than_half_of_the_pieces() -> None:
+    texts = ["der hund bellt", "der hund schläft", "der mond", "die sonne"]
+    pieces = [Piece("d", k, k, 3, (text,), (text,)) for k, text in enumerate(texts)]
+    assert function_words("de", pieces) == {"der"}
+    assert function_words("de", pieces[:1]) == frozenset()
