@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from threading import Lock
-from typing import Protocol
 
 from assay.campaign.campaign import Campaign, open_campaign
 from assay.campaign.keys import FILE, HUB_FILE, HubKeys, read_hub_keys, read_keys, write_keys
@@ -29,13 +28,6 @@ class Access:
     campaign: Campaign | None
 
 
-class Disconnects(Protocol):
-    """Something that can be disconnected."""
-
-    def disconnect(self) -> None:
-        """Close all connections."""
-
-
 class Hub:
     """The campaigns that one server serves, each with its own writer and lock."""
 
@@ -49,7 +41,7 @@ class Hub:
         """Held while a table is read or a campaign is made: one at a time bounds memory."""
         self.refreshed: float | None = None
         """When results were last refreshed, by the monotonic clock; None if they are not."""
-        self.previews: dict[str, Disconnects] = {}
+        self.previews: dict[str, ExitStack] = {}
         """Copies of campaigns that their owners are trying."""
         self._known: dict[str, Access] = {}
         """What links of campaigns open, by the hash of their token."""
@@ -96,7 +88,7 @@ class Hub:
     def end_previews(self) -> None:
         """Discard all previews."""
         while self.previews:
-            self.previews.popitem()[1].disconnect()
+            self.previews.popitem()[1].close()
 
 
 def hub_of(served: Campaign | Hub) -> Hub:

@@ -353,19 +353,15 @@ def campaign_copy(campaign: Campaign) -> Iterator[tuple[Campaign, str]]:
 KEPT = ("type", "asgi", "http_version", "method", "scheme", "query_string", "client", "server")
 
 
-class Preview:
-    """A copy of a campaign with the pages for it."""
+class Preview(ExitStack):
+    """A copy of a campaign with the pages for it, thrown away when it is closed."""
 
     def __init__(self, campaign: Campaign) -> None:
         from assay.campaign.web.app import create_app  # which has the routes here
 
-        self._held = ExitStack()
-        copy, self.token = self._held.enter_context(campaign_copy(campaign))
+        super().__init__()
+        copy, self.token = self.enter_context(campaign_copy(campaign))
         self.app = create_app(copy)
-
-    def disconnect(self) -> None:
-        """Throw the copy away."""
-        self._held.close()
 
 
 class Forwarded(Response):
@@ -395,7 +391,7 @@ async def preview(request: Request, link: Owner, slug: Slug) -> Response:
 
     def begin() -> None:
         if (old := previews.pop(campaign.slug, None)) is not None:
-            old.disconnect()
+            old.close()
         previews[campaign.slug] = Preview(campaign)
 
     await run_in_threadpool(begin)
