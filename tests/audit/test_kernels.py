@@ -118,3 +118,9 @@ def test_true_size_takes_off_what_chance_adds() -> None:
 
 def test_detectable_of_a_normal_test() -> None:
     assert normal_detectable(np.array([1.0]), 0.05)[0] == pytest.approx(1.6449 + 0.8416, abs=1e-3)
+
+
+@pytest.mark.parametrize(("common", "known"), [(9, False), (10, True)])
+def test_few_common_segments_tell_nothing_of_spread(common: int, known: bool) -> None:
+    scores = np.random.default_rng(1).normal(size=(2, common))
+    assert (ratings_matching(scores).sd_ratio is not None) == known

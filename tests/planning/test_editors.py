@@ -122,3 +122,9 @@ def test_command(tmp_path: Path, run_assay: Run) -> None:
     assert "the gap is too small" in ran.out
     ran = run_assay("plan", "editors", "--systems", 3, "--gap", 3, "--sizes", "x")
     assert (ran.code, "not a list of whole numbers" in ran.err) == (2, True)
+
+
+def test_sizes_beyond_all_editors_are_refused() -> None:
+    assert assay.plan_editors(3, 3.0, sizes=[100_000]).needed is not None
+    with pytest.raises(OptionError, match=r"is too many; give at most 100,000"):
+        assay.plan_editors(3, 3.0, sizes=[100_001])

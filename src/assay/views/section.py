@@ -312,8 +312,8 @@ def are(count: int) -> str:
 def some(names: Sequence[str], most: int = 4) -> str:
     """Names as people list them.
 
-    >>> some(["a", "b", "c"]), some(list("abcdef"))
-    ('a, b and c', 'a, b, c, d and 2 more')
+    >>> some(["a", "b", "c"]), some(list("abcd")), some(list("abcdef"))
+    ('a, b and c', 'a, b, c and d', 'a, b, c, d and 2 more')
     """
     if len(names) <= 1:
         return "".join(names)
