@@ -18,6 +18,7 @@ from assay.ranking.uncertainty import (
     find_unseen,
     rank_table,
     shortest_ranges,
+    spread,
 )
 from assay.stats.intervals import competition_ranks, holm
 from assay.stats.random import as_rng, spawn
@@ -177,3 +178,14 @@ def test_perfect_judgments_have_ranges_from_tests() -> None:
     result = assay.rank(assay.read_judgments(table), rng=1)
     assert result.significant_pairs == 0
     assert [(i.low_rank, i.high_rank) for i in result.systems] == [(1, 3)] * 3
+
+
+def test_resamples_in_which_scores_are_equal_count_half_for_each_system() -> None:
+    """Five of eight for the first system, two equal: p = (1 + 2/2 + 1/2) / 9 and its opposite."""
+    scores = np.array([[2.0, 1.0]] * 5 + [[1.0, 1.0]] * 2 + [[1.0, 2.0]])
+    sure = spread(
+        np.array([2.0, 1.0]), scores, np.full(2, 100), "shortest", 0.95, Rule(0.95, 2, False),
+        steps=True,
+    )  # fmt: skip
+    assert sure.p[0, 1] == pytest.approx(2.5 / 9)
+    assert sure.p[1, 0] == pytest.approx(1 - 2.5 / 9)
