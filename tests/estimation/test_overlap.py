@@ -49,6 +49,30 @@ class TestByHand:
         assert found.scores == pytest.approx(sums.var(axis=0, ddof=1).sum() / 8)
         assert found.degrees == 8
 
+    def test_degrees_of_systems_that_vary_apart_are_those_of_every_task_and_contrast(self) -> None:
+        # Two raters of one segment in each of three tasks, 2 apart on one system and -1 on the
+        # others: S = [[1, -.5, -.5], ...], so T (tr S)^2 / (tr S^2 - (tr S)^2 / T) T^2 / (T - 1)
+        # / (T + 2) = 3 x 9 / ((4.5 - 3) x .9) = 20, of which T (K - 1) = 6 are possible.
+        x = np.zeros((2, 3, 3))
+        x[0] = 3 * np.eye(3) - 1
+        found = rows(x, np.arange(3))
+        assert found is not None
+        assert (found.degrees, found.tasks) == (pytest.approx(6), 3)
+        # Two tasks tell nothing of that.
+        less = rows(x[:, :, :2], np.arange(2))
+        assert less is not None
+        assert (less.degrees, less.tasks) == (2, 2)
+
+    def test_degrees_of_systems_that_vary_partly_together(self) -> None:
+        # S = [[12, -6, -6], [-6, 4, 2], [-6, 2, 4]] / 8 over four tasks. tr S^2 without its bias is
+        # f^2 / (f - 1) / (f + 2) (tr S^2 - (tr S)^2 / f), f = 4 (Srivastava 2005).
+        x = np.zeros((2, 3, 4))
+        x[0] = np.array([[2, -1, -1]] * 3 + [[0, 1, -1]]).T
+        found = rows(x, np.arange(4))
+        assert found is not None
+        square = 16 / 3 / 6 * (328 / 64 - 2.5**2 / 4)
+        assert found.degrees == pytest.approx(4 * 2.5**2 / square)
+
     def test_outputs_with_one_rater_say_nothing(self) -> None:
         x = np.random.default_rng(3).normal(size=(2, 3, 6))
         task = np.repeat(np.arange(3), 2)

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 from assay.estimation.estimate import estimate
 from assay.estimation.severity import remove_severity, without_severity
@@ -81,6 +82,17 @@ def test_covariance_of_two_raters_by_hand() -> None:
     # An effect is half of a mean of four differences, of variance 2 v each.
     assert np.diag(fit.covariance) == pytest.approx([v / 8, v / 8])
     assert fit.covariance[0, 1] == pytest.approx(-v / 8)
+
+
+def test_two_raters_of_many_outputs_are_compared_by_the_paired_t_test() -> None:
+    """Where every output is a task, and one degree of freedom goes to the difference."""
+    first, second = np.random.default_rng(4).normal(size=(2, 6))
+    units, raters = np.tile(np.arange(6), 2), np.repeat([0, 1], 6)
+    fit = rater_effects(np.concatenate([first, second]), units, raters, units, tasks=units)
+    variance = fit.covariance[0, 0] + fit.covariance[1, 1] - 2 * fit.covariance[0, 1]
+    test = stats.ttest_rel(first, second)
+    t = (fit.effects[0] - fit.effects[1]) / np.sqrt(variance)
+    assert (t, fit.degrees) == pytest.approx((test.statistic, test.df))
 
 
 def test_raters_who_all_rate_everything_add_nothing() -> None:

@@ -36,6 +36,12 @@ def found_in(x: np.ndarray, task: np.ndarray) -> SeverityVariance:
     return found
 
 
+def test_a_variance_is_not_negative() -> None:
+    """Two raters, each stricter in one of two tasks: |sum d|^2 - sum |d|^2 is below 0."""
+    x = np.array([[[2.0, 2.0, 0.0, 0.0]], [[0.0, 0.0, 2.0, 2.0]]])
+    assert found_in(x, np.array([0, 0, 1, 1])).variance == 0
+
+
 def dealt(
     rng: np.random.Generator, raters: int, severity: float, doubled: int, *, alone: float = 0.0
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -159,6 +159,15 @@ def test_refusals(options: dict[str, object], fault: str) -> None:
         plan_campaign(2, 1000, **options)  # type: ignore[arg-type]
 
 
+def test_the_least_budget_that_is_named_is_enough() -> None:
+    # Two segments x 3 systems x 1.1 raters, a quarter more for checks: 6.6 x 1.25 = 8.25
+    with pytest.raises(OptionError, match=r"give enough for 9 ratings$"):
+        plan_campaign(3, 100, budget="8 ratings", checks=0.25)
+    plan = plan_campaign(3, 100, budget="9 ratings", checks=0.25)
+    assert plan.needed == 2
+    assert [choice.what for choice in plan.choices] == ["plan"]  # half of it is one segment
+
+
 def test_to_frame() -> None:
     plan = plan_campaign(2, 1000, budget="300")
     assert isinstance(plan, CampaignPlan)

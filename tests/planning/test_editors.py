@@ -69,6 +69,15 @@ def test_places_take_degrees_of_freedom() -> None:
     assert has_note(small.notes, "rotated-order")
 
 
+def test_the_variances_of_cells_and_segments_add_up() -> None:
+    plans = [assay.plan_editors(3, 2.0, cell=c, residual=r) for c, r in ((0, 230), (9, 23))]
+    assert plans[0].points == plans[1].points
+    # Noncentral t, 24 editors and 3 systems: (3 - 1)(24 - 2) degrees, error sqrt(2 x 10 / 24)
+    shift, t = 2 / np.sqrt(20 / 24), stats.t.ppf(0.975, 44)
+    power = stats.nct.sf(t, 44, shift) + stats.nct.cdf(-t, 44, shift)
+    assert plans[0].points[2].power == pytest.approx(power)
+
+
 def test_a_pilot_without_spread_is_refused() -> None:
     rows = [
         {"system": s, "doc": d, "seg": k, "editor": e, "mt": "a b", "edited": "a b"}

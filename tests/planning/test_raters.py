@@ -67,6 +67,17 @@ class TestPilot:
         assert by_segment.raters is not None
         assert by_segment.raters.variance == pytest.approx(pilot.raters.noise)
 
+    def test_noise_is_at_most_what_the_means_of_raters_leave(self) -> None:
+        # Two raters 10 apart on every output: u is no more than 2 s^2 of means of two ratings.
+        middle, gap = np.arange(12) / 10, np.tile([5.0, -5.0], 6)
+        rows = [("A", k, "x", middle[k] + gap[k]) for k in range(12)]
+        rows += [("A", k, "y", middle[k] - gap[k]) for k in range(12)]
+        frame = pl.DataFrame(rows, ["system", "seg", "rater", "score"], orient="row")
+        test_set = assay.read_scores(frame.select("system", "seg").unique(), metrics=[])
+        pilot = read_pilot((test_set, read_ratings(frame, test_set)), 0.95)
+        assert pilot.raters is not None
+        assert pilot.raters.noise == pytest.approx(2 * middle.var(ddof=1))
+
     def test_single_ratings_spread_more_than_means(self, world: World) -> None:
         test_set = world.test_set
         both = world.rate(raters=world.raters[:2])
@@ -127,6 +138,29 @@ class TestSecondOpinions:
         width = stats.t.ppf(0.975, degrees) * np.sqrt(twice.sum())
         assert rows[1].half_width == pytest.approx(width)
         assert [row.best for row in rows] == [True, False]
+
+    def test_raters_who_differ_by_more_than_scores_do(self) -> None:
+        # u (1 - 1/k) = 3 (1 - 1/2) of a variance of 1: one hundredth stays, and metrics may explain
+        # 99 % of that. v < u: what is left of v is v / N, for each of k raters.
+        spread = Spread(
+            100, 1.0, 0.95, correlation=0.5, features=1, raters=RaterPart(2.0, 20.0, 3.0),
+            opinions=2.0,
+        )  # fmt: skip
+        found = spread.precision(10)
+        assert found.sd**2 == pytest.approx(0.01)
+        assert found.correlation**2 == pytest.approx(0.99)
+        assert found.floor**2 == pytest.approx(2.0 / 100 / 2)
+
+    def test_three_raters_double_a_task_once(self) -> None:
+        # 200 segments in tasks of 5: 40 tasks more tell of the raters
+        raters = RaterPart(12.0, 20.0, 4.0, task=5.0)
+        spread = Spread(1000, 3.0, 0.95, raters=raters, opinions=3.0)
+        assert spread.precision(200).floor_degrees == pytest.approx(20 + 40)
+
+    def test_two_segments_are_the_fewest(self) -> None:
+        spread = Spread(1000, 3.0, 0.95, raters=RaterPart(8, 50, 4.0))
+        rows = share_out(4, spread, 2, UNPAID, gap=None, overlaps=(0.0, 1.0))
+        assert [(row.overlap, row.segments) for row in rows] == [(0.0, 2)]
 
     def test_what_is_best(self) -> None:
         # As long as there are new segments they bring more; then second opinions are all there is.
@@ -299,6 +333,9 @@ class TestWidest:
         assert plan.widest.name == "B"
         assert plan.widest.sd == pytest.approx(scores["B"].std(ddof=1))
         assert (plan.widest.needed or 0) > (plan.needed or 2000)
+        first = frame.filter(pl.col("system") != "C")
+        only = (assay.read_scores(first.drop("score"), metrics=[]), read_ratings(first))
+        assert read_pilot(only, 0.95).widest == ("B", pytest.approx(scores["B"].std(ddof=1)))
         two = plan_comparison(pilot=pilot, gap=1.0, population=2000)
         assert two.widest is not None
         assert two.widest.name == "B and C"

@@ -121,6 +121,10 @@ class TestProperties:
         if np.isfinite(width):
             assert metrics.n_for_half_width(width) == n
 
+    def test_exactly_the_half_width_is_enough(self) -> None:
+        width = float(Precision(500, 3.0, 0.95).half_width(np.array(120)))
+        assert plan_ratings(population=500, sd=3.0, half_width=width).needed == 120
+
     @pytest.mark.parametrize("features", [0, 1, 5])
     def test_monotone(self, features: int) -> None:
         n = np.arange(2 + features, 801)
@@ -235,6 +239,7 @@ class TestPilot:
         assert plan.sd_interval is not None
         assert plan.sd_interval[0] < plan.sd < plan.sd_interval[1]
         assert plan.notes[0] == "pilot: the 3 rated segments are treated as a simple random sample"
+        assert not has_note(plan.notes, "ratings-per-output")  # one each
         gaps = plan_comparison(pilot=pilot, gap=1.0, population=400)
         assert gaps.difference_sd == pytest.approx(np.std([-1, 1, -3], ddof=1))
 
@@ -244,8 +249,32 @@ class TestPilot:
         values = stats.norm.ppf((np.arange(40) + 0.5) / 40)
         pilot = read_pilot(tables({"A": values.tolist()}), 0.95)
         assert pilot.degrees == pytest.approx(39)
+        # Outputs of one segment are not independent: a second system adds no degrees.
+        two = read_pilot(tables({"A": values.tolist(), "B": values.tolist()}), 0.95)
+        assert two.degrees == pytest.approx(39)
         assert pilot.low == pytest.approx(pilot.sd * np.sqrt(39 / stats.chi2.ppf(0.975, 39)))
         assert pilot.high == pytest.approx(pilot.sd * np.sqrt(39 / stats.chi2.ppf(0.025, 39)))
+
+    def test_segments_of_a_document_that_go_apart_are_not_alike(self) -> None:
+        rows = [
+            {"system": "A", "doc": str(k // 2), "seg": k, "score": (-1.0) ** k * (1 + k // 2)}
+            for k in range(20)
+        ]
+        frame = pl.DataFrame(rows)
+        test_set = read_scores(frame.drop("score"), metrics=[])
+        assert read_pilot((test_set, read_ratings(frame, test_set)), 0.95).alike == 0
+
+    def test_order_from_ten_segments_and_of_more_systems_than_they_can_tell(self) -> None:
+        scores = np.random.default_rng(2).normal(size=(12, 10))
+        named = {f"s{k}": row.tolist() for k, row in enumerate(scores)}
+        order = read_pilot(tables(named), 0.95).order
+        assert order is not None
+        # Shrunk all the way: weight 11 / 10, but at most 1. The mean variance of contrasts.
+        rest = scores - scores.mean(axis=0)
+        variance = rest.var(axis=1, ddof=1).sum() / 11
+        assert order.covariance == pytest.approx(variance * np.eye(12))
+        nine = {name: row[:9] for name, row in named.items()}
+        assert read_pilot(tables(nine), 0.95).order is None
 
     def test_interval_covers_skewed_ratings(self) -> None:
         # MQM-like worlds, pilots of 60 segments: with kurtosis counted the 95 % interval covers

@@ -72,6 +72,7 @@ def test_ranges_hold_the_level_and_none_shorter_does(n: int, seed: int, level: f
 
 def test_holm_by_hand() -> None:
     assert holm(np.array([0.04, 0.01, 0.03, 0.005])) == pytest.approx([0.06, 0.03, 0.06, 0.02])
+    assert holm(np.array([0.6, 0.7, 0.1])).tolist() == pytest.approx([1.0, 1.0, 0.3])  # 2 x .6 > 1
     assert holm(np.array([0.9, 0.8])).tolist() == [1.0, 1.0]
     p = np.array([[1, 0.001, 0.02], [0.999, 1, 0.03], [0.98, 0.97, 1]])
     assert Rule(0.95, 1, False).decide(p).sum() == 3

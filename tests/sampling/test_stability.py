@@ -257,10 +257,14 @@ class TestClustered:
         # residual totals 4 - 4 = 0 and 2 - 2 = 0.
         values = np.array([[1.0, 3.0, 2.0], [0.0, 0.0, 0.0]])
         sums = window_sums(prefix_sums(values), np.array([0, 2]), np.array([2, 3]))
-        assert difference_z(sums, np.array([2, 1]))[0, 1] == np.inf
+        z = difference_z(sums, np.array([2, 1]))
+        assert z.tolist() == [[0, np.inf], [-np.inf, 0]]
         # Documents (1) and (3, 2): residual totals -1 and 1, variance 2 * (1 + 1) / 9.
         sums = window_sums(prefix_sums(values), np.array([0, 1]), np.array([1, 3]))
         assert difference_z(sums, np.array([1, 2]))[0, 1] == pytest.approx(2 / np.sqrt(4 / 9))
+        # A document of which nothing was drawn does not count among the K.
+        sums = np.vstack([sums, [0, 0]])
+        assert difference_z(sums, np.array([1, 2, 0]))[0, 1] == pytest.approx(2 / np.sqrt(4 / 9))
 
     def test_two_ways_to_the_same_z(self) -> None:
         rng = np.random.default_rng(0)

@@ -125,6 +125,11 @@ class TestCorrelations:
         assert found.mean == pytest.approx(np.mean(wanted))
         assert found.pairs == 6
 
+    def test_a_rater_on_a_tiny_scale_agrees_as_much(self) -> None:
+        x, y = np.random.default_rng(5).normal(size=(2, 30))
+        found = pairwise_correlations(*long(np.stack([x, 1e-9 * (x + y)])))
+        assert found.r[0, 1] == pytest.approx(np.corrcoef(x, x + y)[0, 1])
+
     def test_undefined_pairs_are_left_out(self) -> None:
         table = np.array([[1, 2, 3, 4], [2, 2, 2, 2], [1, 2, np.nan, np.nan], [1, 3, 2, 4.0]])
         found = pairwise_correlations(*long(table))

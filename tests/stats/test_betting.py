@@ -133,6 +133,17 @@ class TestKernels:
         assert kept < np.log(40) <= out
         assert found.half_width < hoeffding_bound(200, 1200, 1.0, 0.95) / 2
 
+    def test_a_sequence_ends_next_to_the_money_also_near_the_end_of_the_range(self) -> None:
+        # Errors of a good system: a mean of .03 of the range, and limits nearer to 0 than that.
+        x = np.random.default_rng(3).permutation(np.repeat([0.0, 0.1], [700, 300]))[:400]
+        low = betting_sequence(x, 1000, 0.0, 1.0, 0.95)[0][-1]
+        weight = 1000 / (1000 - np.arange(400))
+        bets = _bets(x, 3 * np.cumsum(weight**2)) * weight
+        means = np.linspace(0, x.mean(), 2001)
+        out = means[_fortunes(x, 1000, bets, means).max(axis=1) >= np.log(40)].max()
+        assert 0.02 < low <= out + 2e-5 < 0.03
+        assert x.mean() - low <= 1.017 * (x.mean() - out) + 1e-4
+
 
 class TestInterval:
     @given(st.lists(st.floats(0, 25), min_size=1, max_size=30), LEVELS)
@@ -149,6 +160,12 @@ class TestInterval:
         N = len(x) + rest
         found = betting_interval(x, N, 0.0, 25.0, level)
         assert x.sum() / N - 1e-9 <= found.low <= found.high <= (x.sum() + 25 * rest) / N + 1e-9
+
+    def test_ends_keep_their_order_where_the_limits_cross(self) -> None:
+        # High scores first, low ones later, and a low level: either side rules out the other's.
+        x = np.array([9, 3, 6, 8, 7, 9, 9, 9, 0, 4, 5, 1, 0, 8, 10]) / 10
+        found = betting_interval(x, 17, 0.0, 1.0, 0.3)
+        assert x.sum() / 17 <= found.low < found.high <= (x.sum() + 2) / 17
 
     @given(st.lists(st.floats(0, 1), min_size=1, max_size=40), st.floats(-9, 9), st.floats(0.1, 50))
     def test_moves_with_the_scale_and_its_mirror(

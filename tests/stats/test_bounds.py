@@ -182,6 +182,14 @@ class TestSkew:
         tiny, none = (skew_t_interval(1.0, 0.5, e, e, 9, 0.9) for e in (1e-9, 0.0))
         assert (tiny.low, tiny.high) == pytest.approx((none.low, none.high), abs=1e-6)
 
+    def test_where_the_transformation_is_a_shift(self) -> None:
+        # a = (3 coupling - skewness) / 6 = 0 leaves T + b with b = skewness / 6 = .1.
+        found, q = skew_t_interval(1.0, 0.5, 0.6, 0.2, 9, 0.95), stats.t.ppf(0.975, 9)
+        wanted = 1 - (q - 0.1) * 0.5, 1 + (q + 0.1) * 0.5
+        assert (found.low, found.high) == pytest.approx(wanted)
+        near = skew_t_interval(1.0, 0.5, 0.6, 0.2 + 1e-6, 9, 0.95)
+        assert (near.low, near.high) == pytest.approx(wanted, abs=1e-4)
+
     def test_the_ends_solve_halls_equation(self) -> None:
         # Hall (1992): T + g T^2/3 + g^2 T^3/27 + g/6 = quantile, g = skewness / sqrt(n)
         g, found = 0.3, skew_t_interval(0.0, 1.0, 0.3, 0.3, 29, 0.95)

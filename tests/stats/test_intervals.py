@@ -117,6 +117,28 @@ class TestWithinWhatIsPossible:
             interval = interval_within(share, stderr, math.inf, 0.95, 0.0, 1.0)
             assert (interval.low, interval.high) == pytest.approx((low, high), abs=1e-6)
 
+    @pytest.mark.parametrize(("center", "margin"), [(3.0, 1.0), (1.0, 1.5), (0.5, 2.0), (0.0, 2.0)])
+    def test_an_open_range_has_the_roots_of_a_square(self, center: float, margin: float) -> None:
+        # (x - v)^2 = margin^2 v / r, r = x but at least half the margin
+        k = margin**2 / max(center, margin / 2)
+        low, high = sorted(np.roots([1, -(2 * center + k), center**2]).real.tolist())
+        stderr = margin / stats.t.ppf(0.975, 9)
+        interval = interval_within(7 + center, stderr, 9, 0.95, 7.0, math.inf)
+        assert (interval.low, interval.high) == pytest.approx((7 + low, 7 + high))
+
+    @pytest.mark.parametrize(
+        ("center", "margin"), [(5.0, 1.0), (2.0, 3.0), (9.5, 4.0), (3.0, 11.0)]
+    )
+    def test_a_closed_range_has_them_too(self, center: float, margin: float) -> None:
+        # (x - v)^2 = margin^2 v (10 - v) / (r (10 - r)), r at least half the margin from both ends,
+        # and in the middle where the margin is as wide as the range
+        r = min(max(center, margin / 2), 10 - margin / 2) if margin < 10 else 5.0
+        k = margin**2 / (r * (10 - r))
+        low, high = sorted(np.roots([1 + k, -(2 * center + 10 * k), center**2]).real.tolist())
+        stderr = margin / stats.t.ppf(0.975, 9)
+        interval = interval_within(center, stderr, 9, 0.95, 0.0, 10.0)
+        assert (interval.low, interval.high) == pytest.approx((low, high))
+
     def test_far_from_the_limits_it_is_the_t_interval(self) -> None:
         plain = t_interval(2.0, 0.5, 7, 0.9)
         assert interval_within(2.0, 0.5, 7, 0.9, -math.inf, math.inf) == plain
@@ -262,3 +284,4 @@ def test_the_chance_to_decide_is_the_share_of_simulated_ends() -> None:
     assert chance_to_decide(seen, stderr, later, **options) == pytest.approx(share, abs=0.006)
     assert chance_to_decide(seen, stderr, stderr, **options) == 0.0  # nothing more is rated
     assert chance_to_decide(2.0, stderr, stderr, **options) == 1.0
+    assert chance_to_decide(2.0, stderr, 1.1 * stderr, **options) == 1.0  # nor is less known

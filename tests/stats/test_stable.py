@@ -93,6 +93,12 @@ class TestByHand:
         one, other = stable_ranking(means, covariance), stable_ranking(means, found)
         assert one[1] == pytest.approx(other[1])
 
+    def test_errors_that_no_covariance_has_give_one_all_the_same(self) -> None:
+        # A and B differ by little from C, on segments of their own, and by much from one another.
+        found = contrast_covariance(np.array([[0, 5.0, 0.1], [5, 0, 0.1], [0.1, 0.1, 0]]))
+        assert np.linalg.eigvalsh(found)[0] > -1e-12
+        assert found[0, 0] + found[1, 1] - 2 * found[0, 1] == pytest.approx(25)
+
     def test_gaps_shrink_and_those_that_are_sure_stay(self) -> None:
         means = np.array([20.0, 1.0, 0.0])
         gap, sd = shrunk_gap(means, 0.5 * np.eye(3))

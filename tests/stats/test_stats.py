@@ -16,6 +16,7 @@ from assay.stats.intervals import (
     Interval,
     cluster_numbers,
     competition_ranks,
+    order_of_differences,
     rank_ranges,
     t_interval,
 )
@@ -58,6 +59,10 @@ class TestIntervals:
         assert np.isnan(mean_stderr(np.array([1.0]), population=5))
         assert t_interval(1.0, float("nan"), 0, 0.95).half_width == float("inf")
         assert mean_stderr(np.array([1.0]), population=1) == 0
+
+    def test_two_values_by_hand(self) -> None:
+        # s^2 = 2, n = 2, half of all: 2 / 2 x (1 - 1/2)
+        assert mean_stderr(np.array([1.0, 3.0]), population=4) == pytest.approx(0.5**0.5)
 
     def test_equal_values_say_nothing_about_spread(self) -> None:
         assert np.isnan(mean_stderr(np.ones(5), population=50))
@@ -126,6 +131,13 @@ class TestOrders:
         low, high = rank_ranges(np.zeros((3, 3), dtype=bool))
         assert (low.tolist(), high.tolist()) == ([1, 1, 1], [3, 3, 3])
         assert cluster_numbers(low, high).tolist() == [1, 1, 1]
+
+    def test_a_difference_of_nothing_puts_nobody_ahead(self) -> None:
+        pairs = np.array([[0, 1], [0, 2], [1, 2]])
+        lead, decided = np.array([0.0, 2.0, np.nan]), np.array([True, True, True])
+        found = order_of_differences(3, pairs, lead, decided)
+        assert found.rank.tolist() == [1, 1, 2]
+        assert (found.low.tolist(), found.high.tolist()) == ([1, 1, 2], [2, 3, 3])
 
     def test_everything_decided_is_a_cluster_each(self) -> None:
         better = np.triu(np.ones((4, 4), dtype=bool), 1)
