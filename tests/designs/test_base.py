@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import numpy as np
+import polars as pl
 import pytest
 
 import assay
@@ -13,11 +14,13 @@ from assay.designs.base import (
     DesignUnits,
     SamplingDesign,
     Strata,
+    _strata_of,
     collapsed_variance,
     design_names,
     design_of,
     find_design,
     short_names,
+    simple_variance,
 )
 from assay.designs.plan import DrawPlan
 from assay.designs.population import Population
@@ -123,3 +126,61 @@ def test_drawn_units_outside_a_domain_count_as_zeros() -> None:
     strata = Strata(np.zeros(2, dtype=np.int64), np.array([10]), np.array([2]))
     variance = collapsed_variance(np.array([[1.0, 3.0]]), np.array([[True, True]]), strata)
     assert variance == pytest.approx([1.2])
+
+
+def test_a_stratum_left_over_joins_the_last_group() -> None:
+    # Strata of 4, 4 and 4, of which 2, 2 and 1 are drawn: groups of 4 and of 8.
+    strata = Strata.known(np.repeat([0, 1, 2], 4))
+    drawn = np.zeros((2, 12), dtype=bool)
+    drawn[:, [0, 1, 4, 5, 8]] = True
+    e = np.tile(np.arange(12.0) ** 2, (2, 1))
+    wanted = (4 / 12) ** 2 * (1 - 2 / 4) * np.var([0, 1], ddof=1) / 2 + (8 / 12) ** 2 * (
+        1 - 3 / 8
+    ) * np.var([16, 25, 64], ddof=1) / 3
+    assert collapsed_variance(e, drawn, strata) == pytest.approx([wanted, wanted])
+    assert collapsed_variance(e[:1], drawn[:1], strata) == pytest.approx([wanted])
+
+
+def test_a_stratum_drawn_outside_a_domain_alone_adds_nothing() -> None:
+    e, drawn = np.array([[1.0, 3.0, 2.0, 7.0, 0.0]]), np.array([[True, True, True, True, False]])
+    known = collapsed_variance(
+        e[:, :4], drawn[:, :4], Strata(np.array([0, 0, 1, 1]), np.full(2, 5))
+    )
+    strata = Strata(np.array([0, 0, 1, 1, 2]), np.array([5, 5, 6]), np.array([0, 0, 3]))
+    assert collapsed_variance(e, drawn, strata) == pytest.approx(known)
+
+
+def test_one_drawn_unit_shows_no_spread() -> None:
+    e, drawn = np.array([[1.0, 3.0, 2.0]]), np.array([[True, False, False]])
+    assert np.isnan(simple_variance(e, drawn, np.ones(3))).all()
+    assert np.isnan(collapsed_variance(e, drawn, Strata.known(np.zeros(3, dtype=int)))).all()
+
+
+def test_a_domain_of_a_domain_leaves_out_what_both_do() -> None:
+    strata, drawn = (
+        Strata.known(np.array([0, 0, 0, 1, 1])),
+        np.array([True, True, True, True, False]),
+    )
+    half = np.array([True, True, False, False, True])
+    first = strata.part(half, drawn)
+    assert first.outside is not None
+    assert first.outside.tolist() == [1, 1]
+    second = first.part(np.array([True, False, False]), drawn[half])
+    assert second.outside is not None
+    assert second.outside.tolist() == [2, 1]
+
+
+@pytest.mark.parametrize(
+    ("size", "drawn", "population", "fits"),
+    [([4, 4], [4, 4], 8, True), ([4, 4], [4, 4], 7, False), ([2, 6], [3, 1], 8, False)],
+)
+def test_strata_that_do_not_fit_are_refused(
+    size: list[int], drawn: list[int], population: int, fits: bool
+) -> None:
+    start = np.repeat([0, size[0]], drawn)
+    rows = pl.DataFrame({"stratum_start": start, "stratum_size": np.repeat(size, drawn)})
+    if fits:
+        assert _strata_of(rows, np.arange(len(rows)), population, 8).sizes.tolist() == size
+        return
+    with pytest.raises(InputError, match="strata do not fit the test set"):
+        _strata_of(rows, np.arange(len(rows)), population, 8)

@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
+from typing import Any
 
+import numpy as np
 import polars as pl
 import pytest
+from scipy import stats
 
 import assay
+from assay.effort.model import EffortModel
 from assay.effort.results import Effort
-from assay.effort.verdict import Objection, judge
+from assay.effort.verdict import Objection, _document_shares, _documents_needed, _share, judge
 from assay.errors import OptionError
 from assay.tables.answers import Edits
 from assay.views.effort import effort_section
@@ -144,3 +149,61 @@ def test_a_verdict_survives_its_file(edits: Edits) -> None:
 def test_odd_prices(edits: Edits, rate: str) -> None:
     with pytest.raises(OptionError, match="write 40 EUR, or 40"):
         assay.effort(edits, rate=rate)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "verdict"),
+    [
+        (0.8, 1.25, "alike"),  # 1 / 1.25 = .8
+        (0.8, 1.26, "undetermined"),
+        (0.79, 1.25, "undetermined"),
+        (1.26, 2.0, "unlike"),
+        (0.3, 0.79, "unlike"),
+        (0.3, 0.8, "undetermined"),
+        (1.25, 2.0, "undetermined"),
+    ],
+)
+def test_documents_are_alike_or_unlike_with_their_whole_interval(
+    low: float, high: float, verdict: str
+) -> None:
+    assert _share([1.0, low, high, low, high], 1.25).verdict == verdict
+
+
+def test_documents_shares_are_least_squares() -> None:
+    """statsmodels 0.15.0, OLS with sum contrasts of documents and systems."""
+    from statsmodels.api import OLS
+
+    editor, document = (part.ravel() for part in np.indices((6, 3)))
+    system = (editor + document) % 3
+    values = np.random.default_rng(1).gamma(4.0, size=18)
+    share, error, degrees = _document_shares(values, system, document, editor, logs=False)
+    sums = np.vstack([np.eye(2), [-1, -1]])
+    fit = OLS(values / values.mean(), np.hstack([sums[document], sums[system], np.eye(6)[editor]]))
+    fitted = fit.fit()
+    third = fitted.t_test(np.array([-1, -1] + [0] * 8))
+    assert share == pytest.approx([*fitted.params[:2], third.effect.item()])
+    assert error == pytest.approx([*fitted.bse[:2], third.sd.item()])
+    assert degrees == fitted.df_resid == 18 - 2 - 2 - 6
+
+
+def test_documents_needed_have_the_power() -> None:
+    """12 documents, of which 3 degrees are lost: an error that falls with their root."""
+    item: Any = SimpleNamespace(difference=1.0, stderr=0.7)
+    model: Any = SimpleNamespace(document_sizes=np.ones(12), document_degrees=9)
+
+    def power(number: int) -> float:
+        shift, t = 1 / 0.7 * np.sqrt(number / 12), stats.t.ppf(0.975, number - 3)
+        return float(stats.nct.sf(t, number - 3, shift) + stats.nct.cdf(-t, number - 3, shift))
+
+    found = _documents_needed(item, model, 0.95)
+    assert found is not None
+    assert power(found - 1) < 0.8 <= power(found)
+
+
+def test_degrees_within_editors_are_fewer_if_one_cell_decides_and_never_more() -> None:
+    # (sum l^2 s)^2 x mean of 1 / s^2 / (sum l^2)^2 of ten degrees
+    model = EffortModel(*[None] * 4, 10, *[None] * (len(EffortModel._fields) - 5))  # type: ignore
+    spread = np.array([1.0, 4.0])
+    assert model._within_degrees(np.array([1.0, 0.0]), spread) == pytest.approx(10 * 17 / 32)
+    assert model._within_degrees(np.array([0.0, 1.0]), spread) == 10
+    assert model._within_degrees(np.zeros(2), spread) == 10

@@ -16,10 +16,14 @@ from assay.estimation.intervals import INTERVALS
 from assay.estimation.kernels import (
     METHODS,
     RIDGE,
+    Adjusted,
+    Fit,
     Predictors,
+    _second_phase,
     adjusted_means,
     fit_ridge,
     make_features,
+    with_raters,
 )
 from assay.results import has_note
 from assay.sampling.draw import sample
@@ -146,6 +150,60 @@ def test_regression_is_nearly_unbiased_over_all_samples() -> None:
     assert abs(found.mean() - x.mean()) < 0.1 * found.std()
     usual = fit_ridge(x, z, drawn * 1.0, RIDGE).center
     assert abs(found.mean() - x.mean()) < 0.5 * abs(usual.mean() - x.mean())
+
+
+class TestWhenMetricsAreUsed:
+    @staticmethod
+    def used(x: np.ndarray, z: np.ndarray, n: int, method: str) -> Adjusted:
+        """From the first n of all."""
+        N = len(x)
+        units = DesignUnits(find_design("segments"), np.full(N, n / N), np.zeros(N, int))
+        return adjusted_means(
+            x, np.arange(N)[None, :] < n, units, method, Predictors(z, z.shape[1])
+        )
+
+    @pytest.mark.parametrize(("n", "used"), [(19, False), (20, True)])
+    def test_from_twenty_ratings_on(self, n: int, used: bool) -> None:
+        z = np.random.default_rng(1).normal(size=(40, 1))
+        assert self.used(z[:, 0], z, n, "auto").used.tolist() == [used]
+        assert self.used(z[:, 0], z, n, "regression").used.tolist() == [True]
+
+    def test_not_where_they_predict_worse_than_the_mean(self) -> None:
+        x = np.tile([1.0, -1.0], 20)  # a metric that has nothing to do with the ratings
+        z = np.repeat([1.0, -1.0, 1.0, -1.0], 10)[:, None]
+        asked, auto = (self.used(x, z, 24, method) for method in ("regression", "auto"))
+        assert asked.unexplained[0] > 1
+        assert (asked.used.tolist(), auto.used.tolist()) == ([True], [False])
+
+    @pytest.mark.parametrize(("n", "used"), [(8, False), (10, True)])
+    def test_with_a_slope_for_every_other_rating_at_most(self, n: int, used: bool) -> None:
+        # Four slopes that the penalty hardly shrinks: 4 > (8 - 1) / 2, 4 < (10 - 1) / 2.
+        rng = np.random.default_rng(2)
+        found = self.used(rng.normal(size=20), 1e3 * rng.normal(size=(20, 4)), n, "regression")
+        assert found.used.tolist() == [used]
+        if used:
+            assert found.degrees == pytest.approx([n - 1 - 4], abs=1e-3)
+
+    def test_everything_rated_alike_has_no_error(self) -> None:
+        found = self.used(np.ones(6), np.arange(6.0)[:, None], 6, "auto")
+        assert (found.center.tolist(), found.stderr.tolist()) == ([1.0], [0.0])
+
+
+def test_raters_join_the_error_by_satterthwaite() -> None:
+    one = np.ones(1)
+    found = with_raters(Adjusted(one, 3 * one, 10 * one, one, one, one), 16.0, 4.0)
+    assert found.stderr == pytest.approx([5.0])
+    assert found.degrees == pytest.approx([25**2 / (9**2 / 10 + 16**2 / 4)])
+
+
+def test_the_second_phase_by_hand() -> None:
+    # Cochran (1977), section 12.6: a slope of 2, a feature of variance 5/3 on 4 of 10 segments
+    known = np.arange(10) < 4
+    feature = np.where(known, np.arange(10.0), 99.0)[:, None]
+    fit = Fit(*[np.zeros((1, 10))] * 5)._replace(slopes=np.array([[2.0]]))
+    found = _second_phase(fit, Predictors(feature, 0, known=known))
+    assert found == pytest.approx(4 * 5 / 3 * (1 / 4 - 1 / 10))
+    assert _second_phase(fit, Predictors(feature, 0)) == 0
 
 
 class TestEvaluate:

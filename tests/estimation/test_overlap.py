@@ -11,7 +11,17 @@ import pytest
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.estimation.overlap import Answers, RaterVariance, rater_variance
+from assay.estimation.overlap import (
+    Answers,
+    LastingTaste,
+    Overlap,
+    RaterVariance,
+    Severities,
+    SeverityVariance,
+    rater_notes,
+    rater_variance,
+    raters_by_system,
+)
 from assay.results import has_note
 from assay.tables.tables import Ratings, TestSet, read_ratings, read_scores
 
@@ -47,6 +57,7 @@ class TestByHand:
         assert found is not None
         sums = x.reshape(3, 4, 2).sum(axis=2)
         assert found.scores == pytest.approx(sums.var(axis=0, ddof=1).sum() / 8)
+        assert found.differences == pytest.approx(2 * found.scores)  # of two systems like this one
         assert found.degrees == 8
 
     def test_degrees_of_systems_that_vary_apart_are_those_of_every_task_and_contrast(self) -> None:
@@ -81,6 +92,71 @@ class TestByHand:
         x[0, :, 6:] = 9.0
         assert rows(x, np.repeat(np.arange(5), 2)) == whole
         assert rows(x[:1], np.repeat(np.arange(5), 2)) is None
+
+
+NOBODY = Severities(SeverityVariance(0.0, 1.0), *[np.zeros(0, dtype=int)] * 5)
+
+
+def overlap_with(v: float, alone: float, share: np.ndarray, raters: int = 4) -> Overlap:
+    """Scores and differences have this variance over raters, by tasks and by segments alone."""
+    variance = RaterVariance(v, 2 * v, 9.0, 5, (alone, 2 * alone))
+    return Overlap(variance, share, (2.0, 8.0), raters, NOBODY, None)
+
+
+class TestParts:
+    def test_what_raters_add_to_the_sampling_variance(self) -> None:
+        # v/N + (1/n - 1/N) (v - u), for ratings that vary twice as much as typical ones (2)
+        x, once = np.array([0.0, 4, 0, 4]), np.ones((2, 4))  # a variance of 16/3
+        wanted = (5 / 10 + (1 / 4 - 1 / 10) * (5 - 2)) * 16 / 3
+        assert overlap_with(5, 2, once).part(0, 0, x, 10) == pytest.approx(wanted / 2)
+        # A difference: twice v and u, its own typical variance.
+        assert overlap_with(5, 2, once).part(0, 1, x, 10) == pytest.approx(2 * wanted / 8)
+        # Outputs with two raters count half, with one once.
+        mixed = np.array([[0.5] * 4, [1.0] * 4])
+        assert overlap_with(5, 2, mixed).part(0, 1, x, 10) == pytest.approx(2 * wanted / 8 * 0.75)
+
+    def test_raters_who_differ_less_by_tasks_than_by_segments(self) -> None:
+        share = np.ones((1, 2))
+        assert overlap_with(2, 5, share).part(0, 0, np.array([1.0, 3]), 10) == pytest.approx(0.2)
+        assert overlap_with(2, 5, share[:, :1]).part(0, 0, np.array([1.0]), 10) == 0
+
+    @pytest.mark.parametrize(
+        ("rater", "scale", "wanted"),
+        [
+            # 4 (sum over raters of weights squared - scale x sum over their tasks)
+            ([0, 0], 1.0, 4 * (1 - 0.5)),
+            ([0, 1], 0.5, 4 * (0.5 - 0.25)),
+            ([0, 1], 2.0, 0.0),  # the variance over tasks has more than all of it
+        ],
+    )
+    def test_severities_by_hand(self, rater: list[int], scale: float, wanted: float) -> None:
+        two = np.arange(2)
+        known = Severities(
+            SeverityVariance(4.0, 3.0),
+            np.zeros(2, dtype=int),
+            two,
+            np.array(rater),
+            two,
+            np.ones(2),
+        )
+        assert known.part(0, np.array([0.5, 0.5]), scale) == pytest.approx(wanted)
+
+    def test_notes_from_the_third_rater_and_the_third_error_on(self) -> None:
+        share, severity = np.ones((1, 2)), SeverityVariance(1.0, 2.0)
+        for raters, few in ((3, True), (4, False)):
+            notes = rater_notes(overlap_with(2, 1, share, raters), severity)
+            assert has_note(notes, "few-raters") is few
+        calm = overlap_with(2, 1, share, 3)
+        assert not has_note(rater_notes(calm, SeverityVariance(0.0, 2.0)), "few-raters")
+        for errors, clear in ((3.0, False), (3.1, True)):
+            keen = calm._replace(taste=LastingTaste(1.0, errors))
+            assert has_note(rater_notes(keen, severity), "lasting-taste") is clear
+
+    @pytest.mark.parametrize(("ratings", "warned"), [(2, True), (1, False)])
+    def test_raters_with_a_system_each_and_two_ratings(self, ratings: int, warned: bool) -> None:
+        rows = [("A", k, "x", 1.0) for k in range(2)] + [("B", k, "y", 1.0) for k in range(ratings)]
+        frame = pl.DataFrame(rows, ["system", "seg", "rater", "score"], orient="row")
+        assert has_note(raters_by_system(read_ratings(frame)), "raters-by-system") is warned
 
 
 def test_unbiased_against_raters_whose_taste_is_known() -> None:
@@ -143,6 +219,11 @@ class TestWhatAnAnswerIsFor:
         assert all(item.low < item.high and item.p > 0 for item in found.differences)
         # Everything is rated: the whole error is the raters'.
         assert found.systems[0].stderr == pytest.approx(found.systems[0].rater_stderr)
+
+    def test_two_doubled_tasks_are_the_fewest(self) -> None:
+        for doubled, target in ((1, "answers"), (2, "raters")):
+            frame, _ = campaign(np.random.default_rng(1), doubled)
+            assert assay.estimate(*placed(frame)).target == target
 
     def test_without_them_more_than_half_makes_it_one_for_texts(self) -> None:
         frame, _ = campaign(np.random.default_rng(1), doubled=0)

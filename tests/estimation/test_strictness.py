@@ -7,7 +7,7 @@ from dataclasses import replace
 import numpy as np
 import polars as pl
 import pytest
-from scipy import sparse
+from scipy import sparse, stats
 
 import assay
 from assay.estimation import overlap
@@ -40,6 +40,19 @@ def test_a_variance_is_not_negative() -> None:
     """Two raters, each stricter in one of two tasks: |sum d|^2 - sum |d|^2 is below 0."""
     x = np.array([[[2.0, 2.0, 0.0, 0.0]], [[0.0, 0.0, 2.0, 2.0]]])
     assert found_in(x, np.array([0, 0, 1, 1])).variance == 0
+
+
+def test_a_variance_is_at_most_what_raters_of_one_task_differ_by() -> None:
+    """Raters whose own tasks are of another level, and who differ by 1 where both rated.
+
+    The limit is the upper end of a 95% interval: deviations of 1/2 in four tasks with one contrast
+    each, with a mean square of 8 (1/2)^2 / 4.
+    """
+    x = np.full((2, 1, 404), np.nan)
+    x[0, 0, :4], x[1, 0, :4] = 50.0, [51.0, 49.0, 51.0, 49.0]
+    x[0, 0, 4:204], x[1, 0, 204:] = 45.0, 55.0
+    most = 4 * 0.5 / stats.chi2.ppf(0.05, 4)
+    assert found_in(x, np.arange(404)).variance == pytest.approx(most)
 
 
 def dealt(
@@ -216,6 +229,15 @@ class TestLastingTaste:
         # A product of two of them is that of two tastes of two raters for two systems: a quarter.
         assert found.sd**2 == pytest.approx((2 * 4 + 2 * 3 + 4 * 3) / 3 / 4)
         assert found.errors == pytest.approx((8 + 6 + 12) / np.sqrt(8**2 + 6**2 + 12**2))
+
+    def test_opposite_tastes_in_two_tasks_are_none_that_lasts(self) -> None:
+        x = np.zeros((2, 2, 2))
+        x[0, 0] = [2.0, -2.0]
+        rater, system, segment = (values.ravel() for values in np.indices(x.shape))
+        found = lasting_taste(Answers(x.ravel(), system, segment, segment, rater))
+        assert found is not None
+        assert found.sd == 0
+        assert found.errors < 0
 
     def test_a_note_where_it_is_clear(self) -> None:
         answers, document, _ = dealt(np.random.default_rng(12), 3, 1.0, 30)

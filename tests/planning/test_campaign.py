@@ -168,6 +168,14 @@ def test_the_least_budget_that_is_named_is_enough() -> None:
     assert [choice.what for choice in plan.choices] == ["plan"]  # half of it is one segment
 
 
+def test_as_many_raters_as_an_output_has_leave_no_second_opinions() -> None:
+    both = plan_campaign(3, 100, per_output=2, raters=2, budget="330 ratings")
+    assert (both.overlap, has_note(both.notes, "no-overlap")) == (0, False)
+    assert both.needed == 330 // (3 * 2)
+    one = plan_campaign(3, 100, raters=1, budget="330 ratings")
+    assert (one.needed, has_note(one.notes, "no-overlap")) == (100, True)
+
+
 def test_to_frame() -> None:
     plan = plan_campaign(2, 1000, budget="300")
     assert isinstance(plan, CampaignPlan)

@@ -13,7 +13,7 @@ import pytest
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.planning.model import votes
+from assay.planning.model import JudgmentsModel, _first, significant_share, votes
 from assay.ranking.power import judgments_for, pooled_share, sign_share
 from assay.ranking.sigma import pilot_strengths
 from assay.ranking.strengths import Strengths
@@ -94,6 +94,49 @@ def test_votes_without_segment_effects_are_worth_as_much() -> None:
     single = votes(assay.read_judgments(pilot.frame.drop("set")))
     assert single is not None
     assert single.per_segment > found.per_segment
+
+
+@pytest.mark.parametrize(
+    ("winners", "agreement", "worth"),
+    [
+        # r = (|sums of segments|^2 - |votes|^2) / pairs / (|votes|^2 / sets); (1 - r) / (1 + 2r)
+        (["left", "left", "right", "right"], 1.0, 0.0),
+        (["left", "left", "right", "right", "left", "right"], 1 / 3, (2 / 3) / (5 / 3)),
+        (["left", "right", "left", "right"], 0.0, 1.0),  # below 0 by chance alone
+    ],
+)
+def test_votes_by_hand(winners: list[str], agreement: float, worth: float) -> None:
+    rows = [
+        {"left": "A", "right": "B", "winner": winner, "seg": k // 2}
+        for k, winner in enumerate(winners)
+    ]
+    found = votes(assay.read_judgments(pl.DataFrame(rows)))
+    assert found is not None
+    assert (found.agreement, found.per_segment) == (pytest.approx(agreement), 2)
+    assert found.worth == pytest.approx(worth)
+
+
+def test_what_is_collected_has_ties_and_what_segments_repeat() -> None:
+    model = JudgmentsModel(6, 10.0, 5, 0.05, tie_share=0.2, block_effect=1.5)
+    assert (model.collected(80, "sign"), model.collected(80, "pooled")) == (100, 150)
+    assert (model.untied(100, "sign"), model.untied(150, "pooled")) == pytest.approx((80, 80))
+    # Where nothing differs, 5 % of the pairs come out either way.
+    assert model._replace(sigma=float("inf")).expected(500) == {"sign": 0.1, "pooled": 0.1}
+
+
+def test_a_goal_is_reached_between_the_sizes_tried() -> None:
+    curve, steps = np.array([1.0, 2.0, 3.0]), np.log([10, 100, 1000])
+    wanted = {1.0: 10, 2.5: np.sqrt(100 * 1000), 3.0: 1000, 3 + 1e-12: 1000, 4.0: np.inf}
+    for goal, judgments in wanted.items():
+        assert _first(curve, steps, goal) == pytest.approx(judgments)
+
+
+def test_a_p_of_exactly_the_level_is_significant() -> None:
+    rows = [{"left": "A", "right": "B", "winner": "left" if k < 8 else "right"} for k in range(10)]
+    pilot = assay.read_judgments(pl.DataFrame(rows))
+    # P(X >= 8) of 10 tosses: (45 + 10 + 1) / 1024
+    assert significant_share(pilot, "sign", alpha=56 / 1024 + 1e-15) == 1.0
+    assert significant_share(pilot, "sign", alpha=55 / 1024) == 0.0
 
 
 def test_a_warning_where_systems_are_not_spread_evenly() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from assay.ranking.pairs import fit_check, pooled_counts, pooled_strengths, pooled_test
 
@@ -112,6 +113,25 @@ def test_the_fit_is_rejected_as_often_as_it_should_be_and_where_it_must() -> Non
     assert found.misfit == pytest.approx(0.25, abs=0.05)
     assert found.observed[0, 2] == pytest.approx(0.25, abs=0.08)
     assert found.expected[0, 2] == pytest.approx(0.5, abs=0.08)
+
+
+def test_one_circle_on_every_screen_is_a_t_test() -> None:
+    """What cannot be on one scale is the sum of A over B, B over C and C over A."""
+    outcome = np.random.default_rng(5).choice([-1, 1], (14, 3))
+    left, right = np.tile([0, 1, 2], 14), np.tile([1, 2, 0], 14)
+    found = fit_check(left, right, outcome.ravel(), np.repeat(np.arange(14), 3), 3)
+    test = stats.ttest_1samp(outcome.sum(axis=1), 0)
+    assert found is not None
+    assert (found.f, found.p) == pytest.approx((test.statistic**2, test.pvalue))
+
+
+def test_numbers_of_blocks_without_a_judgment_do_not_count() -> None:
+    rng = np.random.default_rng(3)
+    left, right = np.tile([0, 0, 1], 8), np.tile([1, 2, 2], 8)
+    outcome, block = rng.choice([-1, 1], 24), np.repeat(np.arange(8), 3)
+    one, other = (pooled_test(left, right, outcome, k * block, 3) for k in (1, 2))
+    assert other.stderr == pytest.approx(one.stderr)
+    assert other.p == pytest.approx(one.p)
 
 
 def _fit(left: np.ndarray, right: np.ndarray, outcome: np.ndarray, block: np.ndarray):  # type: ignore[no-untyped-def]

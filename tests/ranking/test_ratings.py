@@ -11,6 +11,8 @@ from scipy import stats
 
 import assay
 from assay.errors import InputError, OptionError
+from assay.ranking.ratings import _decided
+from assay.ranking.uncertainty import Rule
 
 
 def ratings(scores: dict[str, list[float]], **columns: list[str]) -> assay.Ratings:
@@ -176,3 +178,21 @@ def test_constant_differences_of_few_documents_decide_nothing() -> None:
     assert result.clusters == 1
     assert result.significant_pairs == 0
     assert [(i.low_rank, i.high_rank) for i in result.systems] == [(1, 3)] * 3
+
+
+def test_which_of_two_systems_is_decidedly_better() -> None:
+    # p of the one with the higher mean, by the rank-sum test, may be of the opposite order.
+    p = np.array([0.05, 0.051, 0.025, 0.976, 0.98, 0.5])
+    assert _decided(p, Rule(0.95, 1, False))[1].tolist() == [1, 0, 1, 0, 0, 0]
+    shown, better = _decided(p, Rule(0.95, 2, False))
+    assert better.tolist() == [0, 0, 1, -1, -1, 0]
+    assert shown == pytest.approx([0.1, 0.102, 0.05, 0.048, 0.04, 1.0])
+
+
+@pytest.mark.parametrize("sides", [1, 2])
+def test_systems_with_one_score_are_not_told_apart(sides: int) -> None:
+    rows = [{"system": s, "seg": k, "score": 3.0} for s in "AB" for k in range(20)]
+    found = assay.rank_ratings(assay.read_ratings(pl.DataFrame(rows)), sides=sides, rng=1)
+    assert found.significant_pairs == 0
+    assert found.comparisons[0].p == pytest.approx(sides / 2)
+    assert [item.cluster for item in found.systems] == [1, 1]

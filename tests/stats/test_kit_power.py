@@ -26,6 +26,13 @@ def test_against_simulated_t_tests() -> None:
     assert power == pytest.approx(found, abs=0.012)  # 3 standard errors of 20,000 runs
 
 
+def test_without_spread_every_gap_is_found_and_none_is_by_chance() -> None:
+    given = {"variance": 0.0, "systems": 3, "level": 0.95}
+    assert gap_power(1.0, editors=6, **given) == 1
+    assert gap_power(0.0, editors=6, **given) == pytest.approx(0.05)
+    assert np.isnan(gap_power(1.0, editors=2, **given))  # (3 - 1)(2 - 2) degrees of freedom
+
+
 def test_freedom_of_six_editors_and_three_systems() -> None:
     assert kit_degrees(6, 3) == 8
     assert kit_degrees(6, 3, place=True) == 18 - 6 - 2 - 2 - 2

@@ -41,6 +41,7 @@ class TestFilesAsRaters:
         ([25.0] * 10, [99.0] * 11, False),
         ([25.0] * 9, [100.0] * 10, False),  # nine scores show no scale
         ([25.0] * 10, [100.0] * 9, False),
+        ([25.0] * 10, [25.0] * 2 + [100.0] * 9, False),  # the lowest twentieth reaches as low
         ([0.0] * 10, [100.0] * 10, False),  # all 0 is on any scale
     ],
 )
