@@ -65,5 +65,8 @@ def test_nothing_open_and_nothing_to_see() -> None:
     assert line == f"these edits show no difference between {verdict.best} and {verdict.rival}"
     small = replace(same, difference=1e-9)
     models: Any = {same.measure: SimpleNamespace(document_degrees=0, editors=6)}
+    (line,) = next_steps(verdict, [small], models, [6], **unknown)
+    assert "about 1 more editors" in line  # six did not do
+    assert "7 in all" in line
     (line,) = next_steps(verdict, [small], models, [None], **unknown)
     assert "no realistic number of editors" in line

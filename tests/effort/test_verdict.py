@@ -12,9 +12,16 @@ import pytest
 from scipy import stats
 
 import assay
-from assay.effort.model import EffortModel
+from assay.effort.model import EffortModel, Names
 from assay.effort.results import Effort
-from assay.effort.verdict import Objection, _document_shares, _documents_needed, _share, judge
+from assay.effort.verdict import (
+    Objection,
+    _document_shares,
+    _documents_needed,
+    _share,
+    _shares,
+    judge,
+)
 from assay.errors import OptionError
 from assay.tables.answers import Edits
 from assay.views.effort import effort_section
@@ -207,3 +214,56 @@ def test_degrees_within_editors_are_fewer_if_one_cell_decides_and_never_more() -
     assert model._within_degrees(np.array([1.0, 0.0]), spread) == pytest.approx(10 * 17 / 32)
     assert model._within_degrees(np.array([0.0, 1.0]), spread) == 10
     assert model._within_degrees(np.zeros(2), spread) == 10
+
+
+@pytest.mark.parametrize("by_time", [False, True])
+def test_a_measure_objects_where_it_decides_what_the_verdict_leaves_open(by_time: bool) -> None:
+    means = {"time": {"A": 2.0, "B": 3.0}, "distance": {"A": 5.0, "B": 9.0}}
+    differences: Any = [
+        SimpleNamespace(measure=name, left="A", right="B", difference=-1.0, decided=decided)
+        for name, decided in (("time", by_time), ("distance", True))
+    ]
+    verdict = judge(means, differences, timed=1.0, human=None)
+    assert verdict is not None
+    assert verdict.decided is by_time
+    assert verdict.objections == (() if by_time else (Objection("distance", "A", "B"),))
+
+
+@pytest.mark.parametrize("documents", [2, 3])
+def test_documents_are_tested_by_two_one_sided_tests(documents: int) -> None:
+    """At 95 %: an interval of 90 %, of logarithms where all times are above 0."""
+    editor, document = (part.ravel() for part in np.indices((6, documents)))
+    system = (editor + document) % documents
+    time = np.random.default_rng(1).gamma(9.0, size=len(editor))
+    cells = pl.DataFrame({
+        "editor": [f"E{k}" for k in editor], "doc": [f"d{k}" for k in document],
+        "system": ["ABC"[k] for k in system], "time": time,
+    })  # fmt: skip
+    names = Names(
+        tuple("ABC"[:documents]), tuple(f"d{k}" for k in range(documents)),
+        tuple(f"E{k}" for k in range(6)),
+    )  # fmt: skip
+    found = _shares(cells, "time", names, 1.25, 0.95)
+    log, error, degrees = _document_shares(time, system, document, editor, logs=True)
+    for name, level in (("low", 0.95), ("low83", 0.915)):
+        wanted = np.exp(log - stats.t.ppf(level, degrees) * error)
+        assert [getattr(share, name) for share in found] == pytest.approx(wanted)
+
+
+class Comparing(EffortModel):
+    """Three systems; those next to each other are compared better than the outer two."""
+
+    def contrast(self, weights: np.ndarray) -> tuple[float, float]:
+        return 4.0, 2.0 if weights[0] and weights[2] else 1.0
+
+    def contrast_degrees(self, weights: np.ndarray) -> float:
+        return 5.0 if weights[0] and weights[2] else 9.0
+
+
+def test_comparing_intervals_add_up_to_those_of_differences() -> None:
+    empty: Any = [None] * (len(EffortModel._fields) - 1)
+    model = Comparing(*empty, (-np.inf, np.inf))._replace(means=np.zeros(3))
+    # Half of the mean square error of the two differences, and the fewer degrees
+    half = stats.t.ppf(0.915, 5) * np.sqrt((1 + 4) / 2 / 2)
+    found = model.comparing_interval(0, 0.83)
+    assert (found.low, found.high) == pytest.approx((4 - half, 4 + half))

@@ -93,6 +93,19 @@ def test_two_raters_of_many_outputs_are_compared_by_the_paired_t_test() -> None:
     test = stats.ttest_rel(first, second)
     t = (fit.effects[0] - fit.effects[1]) / np.sqrt(variance)
     assert (t, fit.degrees) == pytest.approx((test.statistic, test.df))
+    # The sandwich over units: an effect is half of the mean difference.
+    assert fit.stderr == pytest.approx([stats.sem(first - second) / 2] * 2)
+
+
+def test_outputs_of_one_rater_add_no_degrees() -> None:
+    """In every task two raters did one output, and a third did another alone."""
+    values = np.random.default_rng(4).normal(size=18)
+    task, rater = np.tile(np.arange(6), 3), np.repeat([0, 1, 2], 6)
+    unit = np.where(rater == 2, task + 6, task)
+    fit = rater_effects(values, unit, rater, task, tasks=task)
+    pair = rater_effects(values[:12], unit[:12], rater[:12], task[:12])
+    assert fit.degrees == pair.degrees == 5
+    assert fit.covariance[:2, :2] == pytest.approx(pair.covariance)
 
 
 def test_raters_who_all_rate_everything_add_nothing() -> None:

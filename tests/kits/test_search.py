@@ -228,3 +228,12 @@ def test_the_paper_s_corpus(shared_data: Path) -> None:
     assert found.members == (12, 24, 25)
     assert round(found.diameter, 4) == 0.1216
     assert round(found.runner_up_diameter or 0, 4) == 0.1470
+
+
+@pytest.mark.parametrize("near", [0.0, 1.0])  # in one place, or apart
+@pytest.mark.parametrize(("other", "admitted"), [(20.0, 1), (20.1, 0)])
+def test_lengths_may_differ_by_just_the_ratio(other: float, near: float, admitted: int) -> None:
+    points = PointPairs(np.array([[0.0], [near]]))
+    stream = PairStream(points, lengths=np.array([10.0, other]), ratio=2.0)
+    assert len(list(stream)) == admitted
+    assert stream.refused == 1 - admitted

@@ -11,7 +11,7 @@ from scipy import stats
 
 import assay
 from assay.errors import InputError, OptionError
-from assay.ranking.ratings import _decided
+from assay.ranking.ratings import _decided, _rank_sums
 from assay.ranking.uncertainty import Rule
 
 
@@ -194,5 +194,7 @@ def test_systems_with_one_score_are_not_told_apart(sides: int) -> None:
     rows = [{"system": s, "seg": k, "score": 3.0} for s in "AB" for k in range(20)]
     found = assay.rank_ratings(assay.read_ratings(pl.DataFrame(rows)), sides=sides, rng=1)
     assert found.significant_pairs == 0
+    ranks = _rank_sums(pl.DataFrame(rows), 1.0, np.array([0]), np.array([1]))
+    assert ranks.tolist() == [0.5]
     assert found.comparisons[0].p == pytest.approx(sides / 2)
     assert [item.cluster for item in found.systems] == [1, 1]

@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from assay.errors import InputError, OptionError
+from assay.sampling.budget import divide_budget
 from assay.sampling.draw import sample
 from assay.sampling.summary import summarise
 from assay.tables.tables import TestSet, read_sample, read_scores
@@ -85,6 +86,7 @@ def test_short_names_of_the_papers() -> None:
 @pytest.mark.parametrize(
     ("budget", "message"),
     [
+        (711, r"exceeds the 710 segments"),
         (900, r"budget \(900\) exceeds the 710 segments of the test set; give at most 710"),
         (0, "buys nothing"),
         (-3, "buys nothing"),
@@ -123,3 +125,13 @@ def test_summary() -> None:
     summary = summarise(test_set, sample(test_set, budget=5, design="SL", rng=7))
     assert summary.signature.startswith("segments|n:5/10|seed:7|v:")
     assert summary.to_dict()["max_probability"] == 0.5
+
+
+def test_a_budget_that_comes_out_even_is_not_a_segment_short() -> None:
+    assert 33 / 1.1 < 30  # in floating point
+    found = divide_budget("33 ratings", 1, 100)
+    assert found is not None
+    assert found.segments == 30
+    assert divide_budget("33 ratings", 1, 20).segments == 20  # type: ignore[union-attr]
+    with pytest.raises(OptionError, match="one segment of all systems takes 2.2"):
+        divide_budget("2 ratings", 2, 100)

@@ -12,6 +12,7 @@ import pytest
 from scipy import stats
 from tests.conftest import Ran
 
+import assay
 from assay.designs.base import find_design
 from assay.designs.plan import Draws, Layout
 from assay.designs.population import Population
@@ -22,6 +23,7 @@ from assay.sampling.stability import (
     Stability,
     _context,
     _length_shares,
+    _sum_error,
     stability,
     summarise_stability,
 )
@@ -369,3 +371,16 @@ class TestWmt20:
             ratios.append(design_effect(scores, plan, n, np.random.default_rng(1), 2000).ratio)
         assert np.mean(ratios) < 1.03
         assert max(ratios) < 1.2
+
+
+def test_errors_of_sums_and_means_over_test_sets() -> None:
+    values = np.array([[1, 0, 1, 0], [0, 0, 0, 1]]) > 0
+    # sample variances of 1/3 and 1/4, each of a mean of four
+    assert _sum_error(values) == pytest.approx(np.sqrt((1 / 3 + 1 / 4) / 4))
+    assert np.isnan(_sum_error(values[:, :1]))
+    parts = {name: assay.simulate(documents=20, systems=4, rng=k).test_set
+             for k, name in enumerate("ab", start=1)}  # fmt: skip
+    records = list(stability(parts, designs=["SL"], budget="20%", metric="neural", draws=30, rng=1))
+    (row,) = summarise_stability(records, metric="neural").designs
+    each = np.array([stats.sem(record.discordant) for record in records])
+    assert row.discordant_error == pytest.approx(np.sqrt((each**2).sum()) / 2)

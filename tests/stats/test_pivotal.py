@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.stats.pivotal import pivotal
+from assay.stats.pivotal import _nearest, _Ring, pivotal
 
 Probabilities = tuple[float, ...]
 
@@ -92,3 +92,14 @@ class TestPivotal:
         assert drawn[:, 0].all()
         assert not drawn[:, 1].any()
         assert (drawn.sum(axis=1) == 2).all()
+
+
+@pytest.mark.parametrize("coin", [0.2, 0.8])
+def test_the_nearest_of_another_group_is_farther_by_one(coin: float) -> None:
+    # From 0: to .5 in another group .25 + 1, to .9 in the same group .81; to 1.2 of its own, 1.44.
+    position, group = np.array([0.0, 0.5, 0.9, 1.2]), np.array([0, 1, 0, 0])
+    everywhere, inside = _Ring(np.arange(4), 4), _Ring(np.array([0, 2, 3, 1]), 4, group)
+    assert _nearest(0, position.tolist(), everywhere, inside, coin) == 2
+    inside.remove(2)
+    everywhere.remove(2)
+    assert _nearest(0, position.tolist(), everywhere, inside, coin) == 1

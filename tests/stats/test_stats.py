@@ -71,6 +71,7 @@ class TestIntervals:
     def test_contains(self) -> None:
         assert 1 in Interval(0, 2, 0.95)
         assert 3 not in Interval(0, 2, 0.95)
+        assert all(end in Interval(0, 2, 0.95) for end in (0, 2))
 
     @given(st.lists(st.floats(-100, 100), min_size=4, max_size=7), st.integers(2, 3))
     def test_squared_stderr_is_unbiased_over_all_samples(self, values: list[float], n: int) -> None:
