@@ -9,7 +9,7 @@ import traceback
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from re import compile as pattern
-from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar
+from typing import Annotated, Any, Concatenate, ParamSpec, TypeVar, TypeVarTuple
 from urllib.parse import urlsplit
 
 from fastapi import Depends, Request
@@ -77,6 +77,7 @@ class Limit:
 
 
 Given = ParamSpec("Given")
+Arguments = TypeVarTuple("Arguments")
 Reply = TypeVar("Reply")
 
 log = logging.getLogger("assay.campaign")
@@ -372,9 +373,8 @@ STEERED = documented(401, 403, 404, 409, 413, 415, 422)
 
 
 async def written(
-    request: Request, work: Callable[Concatenate[Unit, Given], Reply], *args: Given.args,
-    **options: Given.kwargs,
-) -> Reply:  # fmt: skip
+    request: Request, work: Callable[[Unit, *Arguments], Reply], *args: *Arguments
+) -> Reply:
     """Run a unit of work; return its reply once it is on disk."""
     reply: Reply = await asyncio.wrap_future(campaign_of(request).later(work, *args))
     return reply
