@@ -144,7 +144,7 @@ def between_systems(
         return None
     stack = [values / values.std() for values in layers.values()]
     if history is not None:
-        from assay.estimation.history import past_prediction
+        from assay.estimation.earlier_campaign import past_prediction
 
         stack.append(past_prediction(layers, *history))
     return np.stack(stack, axis=-1)
