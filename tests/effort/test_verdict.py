@@ -195,11 +195,11 @@ def test_documents_shares_are_least_squares() -> None:
 
 def test_documents_needed_have_the_power() -> None:
     """12 documents, of which 3 degrees are lost: an error that falls with their root."""
-    item: Any = SimpleNamespace(difference=1.0, stderr=0.7)
+    item: Any = SimpleNamespace(difference=1.0, stderr=0.355)
     model: Any = SimpleNamespace(document_sizes=np.ones(12), document_degrees=9)
 
     def power(number: int) -> float:
-        shift, t = 1 / 0.7 * np.sqrt(number / 12), stats.t.ppf(0.975, number - 3)
+        shift, t = 1 / 0.355 * np.sqrt(number / 12), stats.t.ppf(0.975, number - 3)
         return float(stats.nct.sf(t, number - 3, shift) + stats.nct.cdf(-t, number - 3, shift))
 
     found = _documents_needed(item, model, 0.95)

@@ -583,6 +583,7 @@ def test_refusals(world: World) -> None:
         ({"goal": "ranking", "looks": 0}, "is not a plan"),
         ({"goal": "ranking", "looks": [200, 100]}, "is not a plan"),
         ({"goal": "ranking", "looks": [100, 9999]}, "is beyond the 427 segments"),
+        ({"goal": "ranking", "looks": [100, 428]}, "is beyond the 427 segments"),
         ({"goal": "ranking", "looks": 51}, "are too many"),
         ({"goal": "ranking", "per_output": 0}, "is not a number of raters"),
         ({"goal": "ranking", "looks": 5, "guarantee": True}, "is for planned looks"),

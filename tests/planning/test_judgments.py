@@ -14,6 +14,7 @@ import pytest
 import assay
 from assay.errors import InputError, OptionError
 from assay.planning.model import JudgmentsModel, _first, significant_share, votes
+from assay.ranking.pairs import sign_test
 from assay.ranking.power import judgments_for, pooled_share, sign_share
 from assay.ranking.sigma import pilot_strengths
 from assay.ranking.strengths import Strengths
@@ -135,7 +136,9 @@ def test_a_p_of_exactly_the_level_is_significant() -> None:
     rows = [{"left": "A", "right": "B", "winner": "left" if k < 8 else "right"} for k in range(10)]
     pilot = assay.read_judgments(pl.DataFrame(rows))
     # P(X >= 8) of 10 tosses: (45 + 10 + 1) / 1024
-    assert significant_share(pilot, "sign", alpha=56 / 1024 + 1e-15) == 1.0
+    p = float(sign_test(np.array([[0, 8], [2, 0]]))[0, 1])
+    assert p == pytest.approx(56 / 1024)
+    assert significant_share(pilot, "sign", alpha=p) == 1.0
     assert significant_share(pilot, "sign", alpha=55 / 1024) == 0.0
 
 

@@ -6,7 +6,17 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from assay.ranking.pairs import fit_check, pooled_counts, pooled_strengths, pooled_test
+import assay
+from assay.ranking.counts import JudgmentUnits, count, evidence
+from assay.ranking.pairs import (
+    by_pooled_test,
+    fit_check,
+    pooled_counts,
+    pooled_judgments,
+    pooled_strengths,
+    pooled_test,
+)
+from assay.ranking.uncertainty import Rule, Unseen
 
 SETS, PER_SET = 400, 5
 
@@ -145,3 +155,14 @@ def test_no_circle_or_few_blocks_leave_nothing_to_check() -> None:
     assert fit_check(left, right, outcome, np.arange(40), 3) is None
     left, right = np.array([0, 1, 0] * 5), np.array([1, 2, 2] * 5)
     assert fit_check(left, right, np.ones(15), np.arange(15) // 8, 3) is None
+
+
+def test_tastes_widen_the_pooled_test_by_their_root(monkeypatch: pytest.MonkeyPatch) -> None:
+    judged = count(assay.simulate_judgments(4, 200, per_set=4, rng=1))
+    units = JudgmentUnits("judgment", None, 200, ())
+    z = pooled_judgments(judged, None).z
+    monkeypatch.setattr("assay.ranking.pairs.find_unseen", lambda *_: Unseen(None, 0.44, 6))
+    found = by_pooled_test(judged, units, "drop", Rule(0.95, 1, False))
+    blocks = evidence(judged, None, "drop")
+    degrees = min(1.44**2 / (1 / (blocks[k] - 1) + 0.44**2 / 5) for k in (0, 1))
+    assert found.p[0, 1] == pytest.approx(stats.t.sf(z[0, 1] / 1.2, degrees))

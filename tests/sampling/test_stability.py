@@ -384,3 +384,15 @@ def test_errors_of_sums_and_means_over_test_sets() -> None:
     (row,) = summarise_stability(records, metric="neural").designs
     each = np.array([stats.sem(record.discordant) for record in records])
     assert row.discordant_error == pytest.approx(np.sqrt((each**2).sum()) / 2)
+
+
+def test_significant_pairs_are_those_of_paired_tests() -> None:
+    scores = np.random.default_rng(6).normal(size=(5, 60)) + np.arange(5)[:, None] * 0.15
+    frame = pl.DataFrame([
+        {"system": f"s{i}", "seg": k, "m": scores[i, k]} for i in range(5) for k in range(60)
+    ])  # fmt: skip
+    test_set = read_scores(frame, metrics=["m"])
+    (record,) = stability({"a": test_set}, designs=["SL"], budget="50%", metric="m", draws=2, rng=1)
+    t = [abs(stats.ttest_rel(scores[i], scores[j]).statistic) for i in range(5) for j in range(i)]
+    assert record.significant_pairs == sum(value > 1.96 for value in t)
+    assert any(1.2 < value < 1.9 for value in t)
