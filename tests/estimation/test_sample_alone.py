@@ -174,15 +174,26 @@ class TestNamesThatAreNotNumbers:
             errors(other, given, older(drawn))
 
     @pytest.mark.parametrize(
-        "change", [pl.lit(1.0), pl.col("position") + 100, pl.col("position") - 0.5]
+        ("change", "message"),
+        [
+            (pl.lit(1.0), r"position 1 of doc, seg '.+ / .+' stands at another segment"),
+            (
+                pl.col("position") + 100,
+                r"position 10\d of doc, seg '.+' is not a whole number from 1 to",
+            ),
+            (
+                pl.col("position") - 0.5,
+                r"position \d+\.5 of doc, seg '.+' is not a whole number from 1 to",
+            ),
+        ],
     )
     def test_positions_that_do_not_fit_are_refused(
-        self, change: pl.Expr, named: pl.DataFrame, ratings: pl.DataFrame
+        self, change: pl.Expr, message: str, named: pl.DataFrame, ratings: pl.DataFrame
     ) -> None:
         known = table(named)
         drawn = assay.sample(known, budget="30%", design="snippets", rng=5)
         broken = Sample(drawn.frame.with_columns(change.alias("position")))
-        with pytest.raises(InputError, match="not those of segments in their documents"):
+        with pytest.raises(InputError, match=message):
             errors(known, assay.read_ratings(ratings, better="lower"), broken)
 
 
@@ -353,8 +364,8 @@ def test_coverage(design: str) -> None:
 @pytest.mark.parametrize(
     ("design", "change", "message"),
     [
-        ("balanced", {"position": None}, "empty cells in its column position"),
-        ("metrics-prop", {"stratum_size": None}, "empty cells in its column stratum_size"),
+        ("balanced", {"position": None}, "has no position for doc, seg '"),
+        ("metrics-prop", {"stratum_size": None}, "has no stratum_size for doc, seg '"),
         ("metrics-prop", {"stratum_size": 1000}, "strata do not fit the test set"),
         ("metrics-prop", {"stratum_size": 79}, "strata do not fit the test set"),
     ],

@@ -414,12 +414,19 @@ class SampledUnits(NamedTuple):
 def _need_whole(sample: Sample, carries: Sequence[str]) -> None:
     """Refuse a sample with empty cells, as after editing in a spreadsheet."""
     for name in carries:
-        empty = sample.frame[name].null_count()
-        if empty:
+        empty = sample.frame.filter(pl.col(name).is_null())
+        if not empty.is_empty():
+            more = f" (and {empty.height - 1:,} more)" if empty.height > 1 else ""
             raise InputError(
-                f"the sample has {empty} empty cells in its column {name}, on which the error"
+                f"the sample has no {name} for {segment_name(empty)}{more}, on which the error"
                 " depends; use the file as assay sample wrote it"
             )
+
+
+def segment_name(rows: pl.DataFrame) -> str:
+    """The segment of the first row, as messages call it."""
+    key = [name for name in ("doc", "seg") if name in rows.columns]
+    return f"{', '.join(key)} '{' / '.join(map(str, rows.select(key).row(0)))}'"
 
 
 def _strata_of(rows: pl.DataFrame, places: np.ndarray, population: int, segments: int) -> Strata:

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, ClassVar, NamedTuple
 
 import numpy as np
 
-from assay.designs.base import Parameter, SamplingDesign, simple_variance
+from assay.designs.base import Parameter, SamplingDesign, segment_name, simple_variance
 from assay.designs.plan import DrawPlan, Draws, Layout
 from assay.designs.population import Population
 from assay.errors import InputError
@@ -73,11 +73,18 @@ class PieceDesign(SamplingDesign):
         rows = frame.join(test_set.documents, on=key, how="left").drop_nulls("position")
         place, last = rows["position"], rows["segments"]
         odd = (place != place.round()) | (place < 1) | (place > last)
-        if odd.any() or rows.select(*own, "position").is_duplicated().any():
-            raise InputError(
-                "the sample's positions are not those of segments in their documents; use the file"
-                " as assay sample wrote it, and the scores it was drawn from"
-            )
+        again = rows.select(*own, "position").is_duplicated()
+        for bad, fault in (
+            (odd, "is not a whole number from 1 to {last}, its document's length"),
+            (again, "stands at another segment of its document too"),
+        ):
+            if bad.any():
+                first = rows.filter(bad)
+                value, most = first.select("position", "segments").row(0)
+                raise InputError(
+                    f"position {value:g} of {segment_name(first)} {fault.format(last=most)}; use"
+                    " the sample as assay sample wrote it, and the scores that it was drawn from"
+                )
 
     @property
     def longest(self) -> int:
