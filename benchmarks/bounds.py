@@ -21,7 +21,6 @@ from assay.stats.betting import betting_interval, betting_sequence
 from assay.stats.bounds import (
     bernstein_bound,
     hoeffding_bound,
-    mean_stderr,
     skew_t_interval,
     skew_terms,
 )
@@ -42,13 +41,18 @@ def around(values: np.ndarray, margin: float) -> Interval:
     return Interval(center - margin, center + margin, LEVEL)
 
 
+def stderr_of(values: np.ndarray, population: int) -> float:
+    n = len(values)
+    return float(np.std(values, ddof=1) * np.sqrt((1 - n / population) / n))
+
+
 def student(values: np.ndarray, population: int, _: np.random.Generator) -> Interval:
-    stderr = mean_stderr(values, population)
+    stderr = stderr_of(values, population)
     return t_interval(float(np.mean(values)), stderr, len(values) - 1, LEVEL)
 
 
 def skewed(values: np.ndarray, population: int, _: np.random.Generator) -> Interval:
-    stderr, terms = mean_stderr(values, population), skew_terms(values, population)
+    stderr, terms = stderr_of(values, population), skew_terms(values, population)
     return skew_t_interval(float(np.mean(values)), stderr, *terms, len(values) - 1, LEVEL)
 
 

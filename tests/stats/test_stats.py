@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy import stats
 
+from assay.designs.base import simple_variance
 from assay.errors import OptionError
-from assay.stats.bounds import mean_stderr
 from assay.stats.intervals import (
     Interval,
     cluster_numbers,
@@ -22,6 +22,13 @@ from assay.stats.intervals import (
 )
 from assay.stats.random import as_rng, seeded, spawn
 from assay.stats.selection import simple_random, within_strata
+
+
+def stderr_of(values: np.ndarray, population: int) -> float:
+    """The standard error that a simple random sample of these values states."""
+    drawn = np.arange(population) < len(values)
+    e = np.pad(values, (0, population - len(values)))
+    return float(np.sqrt(simple_variance(e[None], drawn[None], np.ones(population))[0]))
 
 
 class TestRandom:
@@ -46,27 +53,21 @@ class TestRandom:
 class TestIntervals:
     def test_t_interval_is_scipys(self) -> None:
         values = np.array([3.0, 1.0, 4.0, 1.0, 5.0])
-        stderr = mean_stderr(values, population=10**9)
-        found = t_interval(values.mean(), stderr, 4, 0.9)
+        found = t_interval(values.mean(), float(stats.sem(values)), 4, 0.9)
         outside = stats.t.interval(0.9, 4, loc=values.mean(), scale=stats.sem(values))
         assert (found.low, found.high) == pytest.approx(outside, rel=1e-8)
 
     def test_everything_rated_leaves_nothing_unknown(self) -> None:
-        assert mean_stderr(np.array([1.0, 2.0]), population=2) == 0
+        assert stderr_of(np.array([1.0, 2.0]), population=2) == 0
         assert t_interval(1.5, 0.0, 1, 0.95) == Interval(1.5, 1.5, 0.95)
 
     def test_one_value_says_nothing_about_spread(self) -> None:
-        assert np.isnan(mean_stderr(np.array([1.0]), population=5))
+        assert np.isnan(stderr_of(np.array([1.0]), population=5))
         assert t_interval(1.0, float("nan"), 0, 0.95).half_width == float("inf")
-        assert mean_stderr(np.array([1.0]), population=1) == 0
 
     def test_two_values_by_hand(self) -> None:
         # s^2 = 2, n = 2, half of all: 2 / 2 x (1 - 1/2)
-        assert mean_stderr(np.array([1.0, 3.0]), population=4) == pytest.approx(0.5**0.5)
-
-    def test_equal_values_say_nothing_about_spread(self) -> None:
-        assert np.isnan(mean_stderr(np.ones(5), population=50))
-        assert mean_stderr(np.ones(5), population=5) == 0
+        assert stderr_of(np.array([1.0, 3.0]), population=4) == pytest.approx(0.5**0.5)
 
     def test_contains(self) -> None:
         assert 1 in Interval(0, 2, 0.95)
@@ -78,10 +79,7 @@ class TestIntervals:
         # Exact enumeration: mean of s^2/n (1-n/N) over all samples = variance of their means.
         population = np.array(values)
         samples = [np.array(chosen) for chosen in combinations(values, n)]
-        # Samples of equal values have no stated error; as a variance they count as zero.
-        stated = np.mean(
-            [np.nan_to_num(mean_stderr(sample, len(population))) ** 2 for sample in samples]
-        )
+        stated = np.mean([stderr_of(sample, len(population)) ** 2 for sample in samples])
         true = np.var([sample.mean() for sample in samples])
         assert stated == pytest.approx(true, rel=1e-9, abs=1e-9)
 
@@ -93,7 +91,7 @@ class TestIntervals:
         hits = 0
         for _ in range(4000):
             values = population[simple_random(300, 60, rng)[0]]
-            stderr = mean_stderr(values, 300)
+            stderr = stderr_of(values, 300)
             hits += population.mean() in t_interval(values.mean(), stderr, 59, 0.95)
         assert 0.925 < hits / 4000 < 0.96
 

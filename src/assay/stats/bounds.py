@@ -132,22 +132,3 @@ def skew_t_interval(
     else:
         low, high = (float((np.cbrt(1 + 3 * a * (y - b)) - 1) / a) for y in (quantile, -quantile))
     return Interval(center - low * stderr, center - high * stderr, level)
-
-
-def mean_stderr(values: np.ndarray, population: int) -> float:
-    """Standard error of the mean of a simple random sample without replacement.
-
-    s / sqrt(n) * sqrt(1 - n/N), the baseline variance of saldias2022 section 2 with the sample
-    variance in place of the population's (Cochran 1977, theorem 2.2). NaN where no spread can be
-    seen, for a single value or equal ones: that the rest is like them is not known. 0 when
-    everything was rated.
-
-    >>> round(mean_stderr(np.array([1.0, 2.0, 3.0]), population=6), 4)
-    0.4082
-    """
-    n = len(values)
-    if n == population:
-        return 0.0
-    if n < 2 or np.ptp(values) == 0:
-        return float("nan")
-    return float(np.sqrt(np.var(values, ddof=1) / n * (1 - n / population)))
